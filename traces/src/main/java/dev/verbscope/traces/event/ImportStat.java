@@ -1,0 +1,83 @@
+package dev.verbscope.traces.event;
+
+/** A thing that an import counts: how grave it is, what it means and what to do about it. */
+public enum ImportStat {
+    /** Every event line or record of the input, whatever became of it. */
+    EVENTS(Severity.INFO, "event lines or records", ""),
+    /** A line or record that stands where an event should and is none. */
+    MALFORMED(
+            Severity.ERROR,
+            "lines or records that could not be read as an event",
+            "look at the first one named; if it is a layout of your kernel, report it"),
+    /** Lines of headers and comments. */
+    HEADER_LINES(Severity.INFO, "header and comment lines", ""),
+    /** Blank lines: a few kernel formats end in a newline of their own. */
+    BLANK_LINES(Severity.INFO, "blank lines", ""),
+    /** Lines that continue the event before them. */
+    CONTINUATION_LINES(Severity.INFO, "lines that continue an event, such as stack traces", ""),
+    /** Marks in the input that say events are missing. */
+    LOSS_MARKS(
+            Severity.DATA_LOSS,
+            "places where the input says that events are missing",
+            "record with a larger buffer (buffer_size_kb, trace-cmd -b, perf -m) or fewer events"),
+    /** Events that the marks say are missing; a mark without a number adds nothing here. */
+    LOST_EVENTS(
+            Severity.DATA_LOSS,
+            "events the input says are missing",
+            "record with a larger buffer (buffer_size_kb, trace-cmd -b, perf -m) or fewer events"),
+    /** Events overwritten in the ring buffer before the capture was read. */
+    OVERWRITTEN_EVENTS(
+            Severity.DATA_LOSS,
+            "events overwritten before the first one in the input",
+            "enlarge buffer_size_kb, or read the trace sooner"),
+    /** CPUs whose buffer starts later than the input's first event. */
+    LATE_CPU_BUFFERS(
+            Severity.INFO,
+            "CPUs whose events begin later than the trace",
+            "what those CPUs did before is not in the input"),
+    /** Events with a stamp earlier than the one before. */
+    TIME_BACKWARDS(
+            Severity.WARNING,
+            "events earlier than the one before them",
+            "use one clock for all CPUs: trace_clock mono, or perf record -k CLOCK_MONOTONIC"),
+    /** Lines longer than the reader keeps. */
+    OVERLONG_LINES(Severity.ERROR, "lines over the length limit, skipped", "is this a text file?"),
+    /** The input ends in the middle of a record. */
+    TRUNCATED(Severity.DATA_LOSS, "inputs that end in the middle of a record", "copy the file again");
+
+    /** How grave a count above zero is. */
+    public enum Severity {
+        /** Nothing is wrong. */
+        INFO,
+        /** Some conclusions are weaker. */
+        WARNING,
+        /** Events are missing. */
+        DATA_LOSS,
+        /** A part of the input was not understood. */
+        ERROR
+    }
+
+    private final Severity severity;
+    private final String meaning;
+    private final String remedy;
+
+    ImportStat(Severity severity, String meaning, String remedy) {
+        this.severity = severity;
+        this.meaning = meaning;
+        this.remedy = remedy;
+    }
+
+    public Severity severity() {
+        return severity;
+    }
+
+    /** What is counted, one phrase. */
+    public String meaning() {
+        return meaning;
+    }
+
+    /** What to do about it, empty where nothing needs doing. */
+    public String remedy() {
+        return remedy;
+    }
+}

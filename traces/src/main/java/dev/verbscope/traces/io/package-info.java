@@ -1,0 +1,5 @@
+/** Opening inputs: recognising what a file holds by its content. */
+@NullMarked
+package dev.verbscope.traces.io;
+
+import org.jspecify.annotations.NullMarked;
