@@ -1,18 +1,108 @@
 package dev.verbscope.analyzer.cli;
 
+import dev.verbscope.traces.event.TraceFormatException;
+import java.io.IOException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.NoSuchFileException;
+import picocli.AutoComplete;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParseResult;
+import picocli.CommandLine.Spec;
 
 /** Entry point of the {@code verbscope} command. */
-@Command(name = "verbscope", description = "Tells why the kernel's RDMA receive path misbehaves, from a capture.")
+@Command(
+        name = "verbscope",
+        description = "Tells why the kernel's RDMA receive path misbehaves, from a capture of a real machine.",
+        mixinStandardHelpOptions = true,
+        versionProvider = Main.Version.class,
+        subcommands = {AnalyzeCommand.class, InfoCommand.class, AutoComplete.GenerateCompletion.class},
+        exitCodeListHeading = "%nExit codes:%n",
+        exitCodeList = {
+            "0:nothing at warning or above",
+            "1:findings",
+            "2:bad input or usage",
+            "3:the capture does not hold enough to tell",
+            "70:internal error"
+        },
+        footerHeading = "%nExamples:%n",
+        footer = {
+            "  verbscope analyze trace.txt",
+            "  verbscope analyze --format json - < /sys/kernel/tracing/trace",
+            "  verbscope info trace.txt"
+        })
 public final class Main implements Runnable {
+    /** Exit code for bad input or usage. */
+    static final int EXIT_BAD_INPUT = 2;
+
+    /** Exit code for a fault of the tool itself. */
+    static final int EXIT_INTERNAL = 70;
+
+    @Spec
+    @SuppressWarnings("NullAway.Init") // set by picocli
+    private CommandLine.Model.CommandSpec spec;
+
+    @Option(
+            names = "--debug",
+            scope = CommandLine.ScopeType.INHERIT,
+            description = "Print a stack trace with an error.")
+    private boolean debug;
+
+    /** The version of the jar. */
+    static final class Version implements CommandLine.IVersionProvider {
+        @Override
+        public String[] getVersion() {
+            String version = Main.class.getPackage().getImplementationVersion();
+            return new String[] {"verbscope " + (version == null ? "(not packaged)" : version)};
+        }
+    }
+
     @Override
     public void run() {
-        new CommandLine(this).usage(System.out);
+        throw new CommandLine.ParameterException(spec.commandLine(), "Missing command");
+    }
+
+    /** A command line ready to run. */
+    static CommandLine commandLine() {
+        Main main = new Main();
+        CommandLine line = new CommandLine(main);
+        line.setCaseInsensitiveEnumValuesAllowed(true);
+        line.setExecutionExceptionHandler((exception, cmd, parsed) -> main.failed(exception, cmd, parsed));
+        return line;
+    }
+
+    private int failed(Exception exception, CommandLine cmd, ParseResult parsed) {
+        if (debug) {
+            exception.printStackTrace(cmd.getErr());
+        }
+        if (exception instanceof IOException) {
+            cmd.getErr().println("verbscope: " + message((IOException) exception));
+            return EXIT_BAD_INPUT;
+        }
+        cmd.getErr()
+                .println("verbscope: internal error: " + exception
+                        + (debug ? "" : "; run again with --debug and report it with what is printed"));
+        return EXIT_INTERNAL;
+    }
+
+    private static String message(IOException exception) {
+        String text = exception.getMessage();
+        if (exception instanceof TraceFormatException && text != null) {
+            return text;
+        }
+        if (exception instanceof NoSuchFileException) {
+            return text + ": no such file";
+        }
+        if (exception instanceof AccessDeniedException) {
+            return text + ": permission denied";
+        }
+        return text == null ? exception.toString() : text;
     }
 
     /** Runs the command line and exits with its code. */
     public static void main(String[] args) {
-        System.exit(new CommandLine(new Main()).execute(args));
+        System.setProperty("java.awt.headless", "true");
+        System.exit(commandLine().execute(args));
     }
 }

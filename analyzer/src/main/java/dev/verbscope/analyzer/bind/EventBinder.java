@@ -1,0 +1,292 @@
+package dev.verbscope.analyzer.bind;
+
+import dev.verbscope.analyzer.verbs.Moment;
+import dev.verbscope.analyzer.verbs.VerbsSink;
+import dev.verbscope.traces.event.TraceEvent;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Turns raw events into verbs events: finds the binding of each event type once, then reads its fields by slot. Counts
+ * what it could bind and what it could not, by name.
+ */
+public final class EventBinder {
+
+    private final Bindings bindings;
+    private final VerbsSink sink;
+    private final Moment moment = new Moment();
+    private final long[] chain = new long[BindingKind.CHAIN_DEPTH + 1];
+    private Bound[] byType = new Bound[64];
+    private long[] unboundByType = new long[64];
+    private final List<String> typeNames = new ArrayList<>();
+    private long bound;
+    private long unbound;
+
+    // where Moment.module() looks, for the event being handled
+    private @Nullable TraceEvent current;
+    private int moduleSlot = -1;
+
+    /** Binds by {@code bindings} and tells {@code sink}. */
+    public EventBinder(Bindings bindings, VerbsSink sink) {
+        this.bindings = bindings;
+        this.sink = sink;
+        moment.moduleSource(this::module);
+    }
+
+    /** What a type is bound to; {@code slots} has the alternatives of each field of the kind. */
+    private static final class Bound {
+        private static final Bound TO_NOTHING = new Bound(null, "", new int[0][]);
+
+        final @Nullable Binding binding;
+        final String name;
+        final int[][] slots;
+
+        Bound(@Nullable Binding binding, String name, int[][] slots) {
+            this.binding = binding;
+            this.name = name;
+            this.slots = slots;
+        }
+    }
+
+    /** Events that had a binding. */
+    public long boundCount() {
+        return bound;
+    }
+
+    /** Events that had none. */
+    public long unboundCount() {
+        return unbound;
+    }
+
+    /** Events without a binding, counted by name, in the order of the names. */
+    public Map<String, Long> unboundByName() {
+        Map<String, Long> result = new TreeMap<>();
+        for (int id = 0; id < typeNames.size(); id++) {
+            if (unboundByType[id] > 0) {
+                result.merge(typeNames.get(id), unboundByType[id], Long::sum);
+            }
+        }
+        return result;
+    }
+
+    /** Handles one item of a reader. */
+    public void accept(TraceEvent event) {
+        if (event.kind() != TraceEvent.Kind.EVENT) {
+            if (event.kind() == TraceEvent.Kind.LOST) {
+                sink.lost(event.time(), event.cpu(), event.lostCount());
+            }
+            return;
+        }
+        int id = event.type().id();
+        if (id >= byType.length) {
+            grow(id);
+        }
+        Bound target = byType[id];
+        if (target == null || (target.binding != null && !hasRequired(target, event))) {
+            target = bind(event);
+            byType[id] = target;
+        }
+        Binding binding = target.binding;
+        if (binding == null) {
+            unbound++;
+            unboundByType[id]++;
+            while (typeNames.size() <= id) {
+                typeNames.add("");
+            }
+            if (typeNames.get(id).isEmpty()) {
+                typeNames.set(id, event.type().fullName());
+            }
+            return;
+        }
+        bound++;
+        if (binding.kind() != BindingKind.CONTEXT) {
+            dispatch(event, binding, target);
+        }
+    }
+
+    private void grow(int id) {
+        int size = Math.max(id + 1, byType.length * 2);
+        byType = java.util.Arrays.copyOf(byType, size);
+        unboundByType = java.util.Arrays.copyOf(unboundByType, size);
+    }
+
+    private Bound bind(TraceEvent event) {
+        String system = event.type().system();
+        for (Binding binding : bindings.forEvent(event.type().name())) {
+            if (system != null && binding.system() != null && !system.equals(binding.system())) {
+                continue;
+            }
+            List<String> fields = binding.kind().fields();
+            int[][] slots = new int[fields.size()][];
+            for (int i = 0; i < slots.length; i++) {
+                slots[i] = binding.rawNames(fields.get(i)).stream()
+                        .mapToInt(event.type()::slot)
+                        .toArray();
+            }
+            Bound candidate = new Bound(binding, event.type().name(), slots);
+            if (hasRequired(candidate, event)) {
+                return candidate;
+            }
+        }
+        return Bound.TO_NOTHING;
+    }
+
+    private static boolean hasRequired(Bound bound, TraceEvent event) {
+        Binding binding = bound.binding;
+        if (binding == null) {
+            return false;
+        }
+        int[][] groups = binding.kind().requiredGroups();
+        for (int[] group : groups) {
+            boolean found = false;
+            for (int field : group) {
+                found |= find(event, bound.slots[field]) >= 0;
+            }
+            if (!found) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private static int find(TraceEvent event, int[] alternatives) {
+        for (int slot : alternatives) {
+            if (event.has(slot)) {
+                return slot;
+            }
+        }
+        return -1;
+    }
+
+    private static long value(TraceEvent event, Bound bound, int field) {
+        int slot = find(event, bound.slots[field]);
+        return slot >= 0 && event.isNumber(slot) ? event.asLong(slot) : VerbsSink.UNKNOWN;
+    }
+
+    /** 32-bit values may be printed unsigned ({@code ret=0xffffffea}), so only the low half counts. */
+    private static int intValue(TraceEvent event, Bound bound, int field) {
+        long value = value(event, bound, field);
+        return value == VerbsSink.UNKNOWN ? VerbsSink.UNKNOWN_INT : (int) value;
+    }
+
+    private void dispatch(TraceEvent event, Binding binding, Bound b) {
+        int flags = event.flags();
+        boolean interrupt = (flags & (TraceEvent.SOFTIRQ | TraceEvent.HARDIRQ)) != 0;
+        moment.set(event.time(), event.cpu(), event.pid(), interrupt, event.ordinal(), event.comm(), b.name);
+        current = event;
+        moduleSlot = -1;
+        switch (binding.kind()) {
+            case POST_CALL -> {
+                moduleSlot = find(event, b.slots[6]);
+                sink.postCall(
+                        moment,
+                        binding.srq(),
+                        value(event, b, 0),
+                        value(event, b, 1),
+                        value(event, b, 2),
+                        value(event, b, 3),
+                        intValue(event, b, 4),
+                        value(event, b, 5));
+            }
+            case POST_CHAIN -> postChain(event, b);
+            case POST_RETURN -> {
+                moduleSlot = find(event, b.slots[3]);
+                sink.postReturn(moment, intValue(event, b, 0), value(event, b, 1), value(event, b, 2));
+            }
+            case WR_ENTRY ->
+                sink.wrEntry(
+                        moment,
+                        value(event, b, 0),
+                        value(event, b, 1),
+                        value(event, b, 2),
+                        intValue(event, b, 3),
+                        value(event, b, 4),
+                        value(event, b, 5),
+                        value(event, b, 6));
+            case WR_RETURN -> sink.wrReturn(moment, intValue(event, b, 0));
+            case POST_DONE -> sink.postDone(moment, value(event, b, 0), intValue(event, b, 1), intValue(event, b, 2));
+            case COMPLETION ->
+                sink.completion(
+                        moment,
+                        binding.layer(),
+                        value(event, b, 0),
+                        value(event, b, 1),
+                        intValue(event, b, 2),
+                        intValue(event, b, 3),
+                        value(event, b, 4),
+                        value(event, b, 5),
+                        binding.receive());
+            case CQ_POLL -> sink.cqPolled(moment, value(event, b, 0), intValue(event, b, 1), intValue(event, b, 2));
+            case CQ_ALLOC -> sink.cqAllocated(moment, value(event, b, 0), intValue(event, b, 1));
+            case CQ_DRAINED -> sink.cqDrained(moment, value(event, b, 0));
+            case CQ_FREE -> sink.cqFreed(moment, value(event, b, 0));
+            case CONSUMER_WR -> sink.consumerWr(moment, binding.consumer(), value(event, b, 0), value(event, b, 1));
+            case CONSUMER_POST ->
+                sink.consumerPost(
+                        moment, binding.consumer(), value(event, b, 0), intValue(event, b, 1), intValue(event, b, 2));
+            case CONSUMER_POST_ERROR ->
+                sink.consumerPostError(moment, binding.consumer(), value(event, b, 0), intValue(event, b, 1));
+            case CONSUMER_COMPLETION -> {
+                // a success-only event such as svcrdma_wc_recv prints no status
+                int status = intValue(event, b, 2);
+                sink.consumerCompletion(
+                        moment,
+                        binding.consumer(),
+                        value(event, b, 0),
+                        value(event, b, 1),
+                        status == VerbsSink.UNKNOWN_INT ? 0 : status,
+                        value(event, b, 3));
+            }
+            case QP_CREATE -> {
+                int result = intValue(event, b, 2);
+                sink.qpCreated(
+                        moment, value(event, b, 0), value(event, b, 1), result == VerbsSink.UNKNOWN_INT ? 0 : result);
+            }
+            case QP_DESTROY -> sink.qpDestroyed(moment, value(event, b, 0));
+            case DISCONNECT -> sink.disconnected(moment);
+            case KERNEL_LOG -> {
+                int slot = find(event, b.slots[0]);
+                sink.kernelLog(moment, slot >= 0 ? event.asString(slot) : event.payload());
+            }
+            case CONTEXT -> {}
+        }
+        current = null;
+    }
+
+    /**
+     * The next pointers of a chain. A fetch argument that would follow a NULL leaves stale bytes in its slot, so n(k) is
+     * valid only if n(k-1) is not zero (CAPTURE_FACTS.md fact 4).
+     */
+    private void postChain(TraceEvent event, Bound b) {
+        chain[0] = value(event, b, 1);
+        int count = 1;
+        boolean complete = false;
+        for (int i = 1; i <= BindingKind.CHAIN_DEPTH; i++) {
+            long next = value(event, b, i + 1);
+            if (next == 0) {
+                complete = true;
+                break;
+            }
+            if (next == VerbsSink.UNKNOWN) {
+                break;
+            }
+            chain[count++] = next;
+        }
+        sink.postChain(moment, value(event, b, 0), chain, count, complete);
+    }
+
+    private String module() {
+        TraceEvent event = current;
+        if (event == null || moduleSlot < 0) {
+            return "";
+        }
+        String place = event.asString(moduleSlot);
+        int open = place.lastIndexOf('[');
+        int close = place.indexOf(']', open + 1);
+        // "[unknown/kretprobe'd]" stands where the caller's address was taken by another return probe
+        return open < 0 || close < 0 || place.startsWith("[unknown") ? "" : place.substring(open + 1, close);
+    }
+}

@@ -1,0 +1,80 @@
+package dev.verbscope.analyzer.detect;
+
+import dev.verbscope.analyzer.detect.Finding.Confidence;
+import dev.verbscope.analyzer.ledger.FailedCall;
+import dev.verbscope.analyzer.ledger.ReceiveQueue;
+import dev.verbscope.analyzer.verbs.Errno;
+
+/**
+ * Why a driver refused a post, as far as the capture shows.
+ *
+ * @param kind the cause by name
+ * @param sentence the cause in words
+ * @param confidence how sure it is
+ */
+record ArgumentFault(Kind kind, String sentence, Confidence confidence) {
+    enum Kind {
+        TOO_MANY_SGES("too-many-sges"),
+        SRQ_ATTACHED("srq-attached"),
+        QP_STATE("qp-state"),
+        DEVICE_ERROR("device-error"),
+        UNKNOWN("unknown");
+
+        private final String label;
+
+        Kind(String label) {
+            this.label = label;
+        }
+
+        String label() {
+            return label;
+        }
+    }
+
+    /** Judges one refused call. Causes are tried from the best supported to the least. */
+    static ArgumentFault of(ReceiveQueue queue, FailedCall call) {
+        int sges = call.badNumSge();
+        if (call.result() == -Errno.EIO) {
+            return new ArgumentFault(
+                    Kind.DEVICE_ERROR,
+                    "-EIO comes from a device in internal error or reset (mlx5, mlx4, hns).",
+                    Confidence.LIKELY);
+        }
+        if (call.result() == -Errno.ENOTCONN) {
+            return new ArgumentFault(
+                    Kind.QP_STATE, "-ENOTCONN comes from a QP whose state does not allow it (siw).", Confidence.LIKELY);
+        }
+        if (queue.viaSrq() != null && call.badIndex() <= 0) {
+            return new ArgumentFault(
+                    Kind.SRQ_ATTACHED,
+                    "The QP takes its receives from " + queue.viaSrq().name()
+                            + ", so a post to the QP itself is refused.",
+                    Confidence.CERTAIN);
+        }
+        int known = queue.maxNumSgeAccepted();
+        if (sges > 1 && sges > known) {
+            return new ArgumentFault(
+                    Kind.TOO_MANY_SGES,
+                    "WR " + call.badIndex() + " of the chain has num_sge " + sges + ", "
+                            + (known >= 0
+                                    ? "more than any WR that the queue took (" + known + ")."
+                                    : "and no WR has entered this queue."),
+                    known >= 0 ? Confidence.CERTAIN : Confidence.LIKELY);
+        }
+        if (call.badIndex() <= 0 && call.beforeFirstAccepted()) {
+            return new ArgumentFault(
+                    Kind.QP_STATE,
+                    "The head is refused, its num_sge is fine, and the queue had taken no WR yet: the QP was still in"
+                            + " RESET (inferred; no event tells the state).",
+                    Confidence.LIKELY);
+        }
+        if (call.badIndex() <= 0 && call.afterError()) {
+            return new ArgumentFault(
+                    Kind.QP_STATE,
+                    "The head is refused after the queue was flushed: the QP was in RESET or ERR (inferred).",
+                    Confidence.LIKELY);
+        }
+        return new ArgumentFault(
+                Kind.UNKNOWN, "The capture does not show which argument or state is at fault.", Confidence.POSSIBLE);
+    }
+}

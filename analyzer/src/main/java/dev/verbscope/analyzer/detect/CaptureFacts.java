@@ -1,0 +1,37 @@
+package dev.verbscope.analyzer.detect;
+
+import dev.verbscope.analyzer.ledger.QueueLedger;
+import dev.verbscope.analyzer.ledger.ReceiveQueue;
+import dev.verbscope.traces.event.ImportStat;
+import dev.verbscope.traces.event.ImportStats;
+import dev.verbscope.traces.event.TraceInfo;
+import java.util.List;
+
+/**
+ * What detectors may look at when the capture is over.
+ *
+ * @param ledger the account
+ * @param stats what the import counted
+ * @param info what the input told of itself
+ * @param firstTime time of the first event
+ * @param lastTime time of the last event
+ */
+public record CaptureFacts(QueueLedger ledger, ImportStats stats, TraceInfo info, long firstTime, long lastTime) {
+
+    /** Queues to judge: each receive queue once, by its most exact account. */
+    public List<ReceiveQueue> queues() {
+        return ledger.queues().stream()
+                .filter(q -> q.hasReceiveSide() && q.joinedTo() == null)
+                .toList();
+    }
+
+    /** Whether the input says that events are missing somewhere inside it. */
+    public boolean eventsLost() {
+        return stats.get(ImportStat.LOSS_MARKS) > 0 || stats.get(ImportStat.MALFORMED) > 0;
+    }
+
+    /** Seconds between two times, 0 for a clock without seconds. */
+    public double seconds(long from, long to) {
+        return info.timeUnit() == TraceInfo.TimeUnit.NANOSECONDS && to > from ? (to - from) / 1e9 : 0;
+    }
+}

@@ -1,0 +1,28 @@
+package dev.verbscope.analyzer.detect;
+
+import dev.verbscope.analyzer.ledger.LedgerListener;
+import java.util.List;
+import java.util.function.Consumer;
+
+/** Answers one question about a capture: listens while the ledger grows, and says at the end what it found. */
+public interface Detector extends LedgerListener {
+    /** Most events shown as evidence of one finding. */
+    int MAX_EVIDENCE = 8;
+
+    /** Says what was found; called once, after the last event. */
+    void finish(CaptureFacts capture, Consumer<Finding> findings);
+
+    /** One of each. */
+    static List<Detector> all() {
+        return List.of(
+                new SingleWrPosting(),
+                new RepostLeak(),
+                new EnomemCauses(),
+                new PostRejected(),
+                new PostInErrorState(),
+                new DoublePost(),
+                new CompletionErrors(),
+                new FlushStorm(),
+                new CaptureQuality());
+    }
+}

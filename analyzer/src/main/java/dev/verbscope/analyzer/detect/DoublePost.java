@@ -1,0 +1,197 @@
+package dev.verbscope.analyzer.detect;
+
+import com.carrotsearch.hppc.LongHashSet;
+import dev.verbscope.analyzer.detect.Finding.Confidence;
+import dev.verbscope.analyzer.detect.Finding.Severity;
+import dev.verbscope.analyzer.ledger.FailedCall;
+import dev.verbscope.analyzer.ledger.PostCall;
+import dev.verbscope.analyzer.ledger.ReceiveQueue;
+import dev.verbscope.analyzer.ledger.WrList;
+import dev.verbscope.analyzer.verbs.EventRef;
+import dev.verbscope.analyzer.verbs.Moment;
+import dev.verbscope.analyzer.verbs.VerbsSink;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+
+/**
+ * One buffer queued twice with no completion between (REQUIREMENTS.md F4). A completion that the capture missed looks the
+ * same at first, so a suspicion must be confirmed: by an older WR that is still outstanding (a queue completes in order,
+ * so the first of the two cannot have completed), or by both of them completing.
+ */
+final class DoublePost implements Detector {
+    /** Suspicions waiting for confirmation; more are counted as unresolved. */
+    private static final int MAX_PENDING = 4096;
+
+    private enum Cause {
+        CHAIN_LOOPS("chain-loops", "the chain loops: it reaches a WR of its own again"),
+        RETRY_FROM_HEAD(
+                "retry-from-head",
+                "a chain that had partly failed was posted again from its head, although the WRs before *bad_recv_wr were"
+                        + " in the queue"),
+        STALE_NEXT(
+                "stale-next",
+                "a WR that was free was posted with its next pointer still set, and took along WRs that were in the queue"),
+        REPOSTED_EARLY("reposted-early", "the buffer was posted again before its completion");
+
+        private final String label;
+        private final String words;
+
+        Cause(String label, String words) {
+            this.label = label;
+            this.words = words;
+        }
+    }
+
+    private static final class Suspicion {
+        final ReceiveQueue queue;
+        final Cause cause;
+        final long wrId;
+        final long first;
+        final long second;
+        final EventRef firstRef;
+        final EventRef secondRef;
+        boolean firstCompleted;
+
+        Suspicion(ReceiveQueue queue, Cause cause, int earlier, int record) {
+            this.queue = queue;
+            this.cause = cause;
+            WrList wrs = queue.wrs();
+            this.wrId = wrs.wrId(record);
+            this.first = wrs.sequence(earlier);
+            this.second = wrs.sequence(record);
+            this.firstRef = wrs.ref(earlier);
+            this.secondRef = wrs.ref(record);
+        }
+    }
+
+    private static final class Confirmed {
+        final LongHashSet ids = new LongHashSet();
+        long posts;
+        boolean inferred;
+        final List<EventRef> evidence = new ArrayList<>();
+    }
+
+    private final List<Suspicion> pending = new ArrayList<>();
+    private final Map<ReceiveQueue, Map<Cause, Confirmed>> confirmed = new LinkedHashMap<>();
+    private long callWithDuplicateHead;
+
+    @Override
+    public void wrAccepted(PostCall call, int record, int earlier) {
+        if (earlier == WrList.NONE) {
+            return;
+        }
+        ReceiveQueue queue = call.queue();
+        WrList wrs = queue.wrs();
+        long a = wrs.sgeAddress(earlier);
+        long b = wrs.sgeAddress(record);
+        boolean bothKnown = a != VerbsSink.UNKNOWN && b != VerbsSink.UNKNOWN;
+        if ((bothKnown && a != b) || (!bothKnown && wrs.wrId(record) == 0)) {
+            return; // the consumer does not use wr_id to name its buffers
+        }
+        if (call.accepted() == 1) {
+            callWithDuplicateHead = call.number();
+        }
+        Cause cause = cause(call, wrs, earlier);
+        Suspicion suspicion = new Suspicion(queue, cause, earlier, record);
+        boolean inOrder = queue.kind() == ReceiveQueue.Kind.QP;
+        if (cause == Cause.CHAIN_LOOPS || (inOrder && wrs.oldest() != earlier)) {
+            confirm(suspicion, false);
+        } else if (pending.size() < MAX_PENDING) {
+            pending.add(suspicion);
+        }
+    }
+
+    private Cause cause(PostCall call, WrList wrs, int earlier) {
+        if (wrs.call(earlier) == call.number()) {
+            return Cause.CHAIN_LOOPS;
+        }
+        if (callWithDuplicateHead == call.number()) {
+            for (FailedCall failed : call.queue().failedCalls()) {
+                if (failed.headWrId() == call.headWrId() && failed.accepted() > 0) {
+                    return Cause.RETRY_FROM_HEAD;
+                }
+            }
+            return Cause.REPOSTED_EARLY;
+        }
+        return Cause.STALE_NEXT;
+    }
+
+    private void confirm(Suspicion suspicion, boolean inferred) {
+        Confirmed found = confirmed
+                .computeIfAbsent(suspicion.queue, q -> new EnumMap<>(Cause.class))
+                .computeIfAbsent(suspicion.cause, c -> new Confirmed());
+        found.ids.add(suspicion.wrId);
+        found.posts++;
+        found.inferred |= inferred;
+        if (found.evidence.size() + 2 <= MAX_EVIDENCE) {
+            found.evidence.add(suspicion.firstRef);
+            found.evidence.add(suspicion.secondRef);
+        }
+    }
+
+    @Override
+    public void received(Moment at, ReceiveQueue queue, int record, long wrId, int status, long byteLen) {
+        if (pending.isEmpty() || record == WrList.NONE) {
+            return;
+        }
+        long sequence = queue.wrs().sequence(record);
+        for (int i = 0; i < pending.size(); i++) {
+            Suspicion suspicion = pending.get(i);
+            if (suspicion.queue != queue) {
+                continue;
+            }
+            if (suspicion.wrId == wrId && sequence == suspicion.first) {
+                suspicion.firstCompleted = true;
+            } else if (suspicion.wrId == wrId && sequence == suspicion.second) {
+                if (suspicion.firstCompleted) {
+                    confirm(suspicion, false);
+                }
+                // else the first was overtaken: its completion was missed, and there was only one post at a time
+                pending.remove(i--);
+            } else if (sequence < suspicion.first && queue.kind() == ReceiveQueue.Kind.QP) {
+                confirm(suspicion, false);
+                pending.remove(i--);
+            }
+        }
+    }
+
+    @Override
+    public void finish(CaptureFacts capture, Consumer<Finding> findings) {
+        for (Suspicion suspicion : pending) {
+            boolean holes = capture.eventsLost()
+                    || suspicion.queue.completionsMissed() > 0
+                    || suspicion.queue.postsMissed() > 0;
+            if (!holes) {
+                confirm(suspicion, true);
+            }
+        }
+        confirmed.forEach(
+                (queue, causes) -> causes.forEach((cause, found) -> findings.accept(finding(queue, cause, found))));
+    }
+
+    private static Finding finding(ReceiveQueue queue, Cause cause, Confirmed found) {
+        int ids = found.ids.size();
+        return Finding.of("double-post", Severity.ERROR, found.inferred ? Confidence.LIKELY : Confidence.CERTAIN, queue)
+                .title(queue.name() + ": " + ids + (ids == 1 ? " buffer" : " buffers")
+                        + " queued again while still in the queue")
+                .cause("Cause: " + cause.words + ". The device will write two messages into one buffer.")
+                .fact("reason", cause.label)
+                .fact("wr_ids", ids)
+                .fact("double_posts", found.posts)
+                .evidence(found.evidence)
+                .advice(
+                        switch (cause) {
+                            case CHAIN_LOOPS -> "Set next of the last WR to NULL before posting.";
+                            case RETRY_FROM_HEAD ->
+                                "After an error post again from *bad_recv_wr on; everything before it is in the queue.";
+                            case STALE_NEXT ->
+                                "Clear next of a WR before posting it alone; the pointer of its last chain is still there.";
+                            case REPOSTED_EARLY -> "Post a buffer again only from its completion.";
+                        })
+                .build();
+    }
+}

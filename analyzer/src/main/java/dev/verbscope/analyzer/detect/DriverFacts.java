@@ -1,0 +1,65 @@
+package dev.verbscope.analyzer.detect;
+
+import java.util.Map;
+
+/**
+ * What a driver does with receive posts, as far as the rules need it (KERNEL_FACTS.md sections 3.1 and 4).
+ *
+ * @param name how people call the driver
+ * @param doorbell what announces a post to the device
+ * @param fullAndTooManySgesAlike whether -ENOMEM stands for too many SGEs as well as for a full ring
+ * @param oneStatusForLocalErrors whether bad key, missing rights and short buffer complete with the same status
+ */
+public record DriverFacts(
+        String name, Doorbell doorbell, boolean fullAndTooManySgesAlike, boolean oneStatusForLocalErrors) {
+
+    /** What announces posted WRs to the device. */
+    public enum Doorbell {
+        /** Nothing: the driver is software, or the device sees a valid bit in the WQE. */
+        NONE("none"),
+        /** A word in host memory, once a call. */
+        RECORD("record"),
+        /** An MMIO write, once a call or more often. */
+        MMIO("mmio"),
+        /** The driver is not known. */
+        UNKNOWN("unknown");
+
+        private final String label;
+
+        Doorbell(String label) {
+            this.label = label;
+        }
+
+        /** The name in reports. */
+        public String label() {
+            return label;
+        }
+    }
+
+    private static final DriverFacts UNKNOWN_DRIVER = new DriverFacts("unknown", Doorbell.UNKNOWN, false, false);
+
+    private static final Map<String, DriverFacts> BY_MODULE = Map.ofEntries(
+            Map.entry("rdma_rxe", new DriverFacts("rxe", Doorbell.NONE, false, true)),
+            Map.entry("siw", new DriverFacts("siw", Doorbell.NONE, false, false)),
+            Map.entry("irdma", new DriverFacts("irdma", Doorbell.NONE, false, false)),
+            Map.entry("rdmavt", new DriverFacts("rdmavt", Doorbell.NONE, false, false)),
+            Map.entry("mlx5_ib", new DriverFacts("mlx5", Doorbell.RECORD, false, false)),
+            Map.entry("mlx4_ib", new DriverFacts("mlx4", Doorbell.RECORD, false, false)),
+            Map.entry("bnxt_re", new DriverFacts("bnxt_re", Doorbell.MMIO, false, false)),
+            Map.entry("erdma", new DriverFacts("erdma", Doorbell.MMIO, false, false)),
+            Map.entry("hns_roce_hw_v2", new DriverFacts("hns", Doorbell.MMIO, false, false)),
+            Map.entry("vmw_pvrdma", new DriverFacts("pvrdma", Doorbell.MMIO, false, false)),
+            Map.entry("mana_ib", new DriverFacts("mana", Doorbell.MMIO, false, false)),
+            Map.entry("qedr", new DriverFacts("qedr", Doorbell.MMIO, true, false)),
+            Map.entry("iw_cxgb4", new DriverFacts("cxgb4", Doorbell.MMIO, false, false)),
+            Map.entry("ib_mthca", new DriverFacts("mthca", Doorbell.MMIO, false, false)),
+            Map.entry("ocrdma", new DriverFacts("ocrdma", Doorbell.MMIO, true, false)),
+            Map.entry("ionic_rdma", new DriverFacts("ionic", Doorbell.MMIO, false, false)),
+            // the driver that the article describes, which only the model has
+            Map.entry("xxx_ib", new DriverFacts("the article's generic driver", Doorbell.MMIO, false, false)));
+
+    /** The facts of a kernel module; those of an unknown driver if the name is empty or new. */
+    public static DriverFacts ofModule(String module) {
+        return BY_MODULE.getOrDefault(module, UNKNOWN_DRIVER);
+    }
+}

@@ -1,0 +1,80 @@
+package dev.verbscope.analyzer.detect;
+
+import dev.verbscope.analyzer.detect.Finding.Confidence;
+import dev.verbscope.analyzer.detect.Finding.Severity;
+import dev.verbscope.analyzer.ledger.PostCall;
+import dev.verbscope.analyzer.ledger.ReceiveQueue;
+import dev.verbscope.analyzer.verbs.EventRef;
+import dev.verbscope.analyzer.verbs.WcStatus;
+import java.util.IdentityHashMap;
+import java.util.Map;
+import java.util.function.Consumer;
+
+/**
+ * A burst of WR_FLUSH_ERR and what started it. Flushing is how every queue ends: with a drain or a disconnect and no
+ * further posts it is orderly teardown and no finding.
+ */
+final class FlushStorm implements Detector {
+    private static final int MIN_FLUSHES = 2;
+
+    private static final class State {
+        long postedInError;
+        boolean drained;
+    }
+
+    private final Map<ReceiveQueue, State> states = new IdentityHashMap<>();
+
+    @Override
+    public void wrAccepted(PostCall call, int record, int earlier) {
+        ReceiveQueue queue = call.queue();
+        boolean drain = queue.wrs().numSge(record) == 0;
+        if (drain || queue.inError()) {
+            State state = states.computeIfAbsent(queue, q -> new State());
+            if (drain) {
+                state.drained = true;
+            } else {
+                state.postedInError++;
+            }
+        }
+    }
+
+    @Override
+    public void finish(CaptureFacts capture, Consumer<Finding> findings) {
+        for (ReceiveQueue queue : capture.queues()) {
+            long flushes = queue.receives(WcStatus.WR_FLUSH_ERR);
+            State state = states.getOrDefault(queue, new State());
+            boolean error = queue.firstError() != null;
+            boolean closing = state.drained || capture.ledger().disconnects() > 0 || queue.drained();
+            if (flushes < MIN_FLUSHES || (closing && !error && state.postedInError == 0)) {
+                continue;
+            }
+            findings.accept(finding(queue, flushes, state.postedInError, error));
+        }
+    }
+
+    private static Finding finding(ReceiveQueue queue, long flushes, long postedInError, boolean error) {
+        EventRef start = error ? queue.firstError() : queue.firstFlush();
+        String cause = error
+                ? "The first error completion of the queue took the QP to ERR; everything behind it was flushed."
+                : postedInError > 0
+                        ? "The QP went to ERR without an error completion, so somebody moved it there, and the consumer"
+                                + " went on posting: each further post was flushed as well."
+                        : "The QP went to ERR without an error completion, a drain or a disconnect in this capture.";
+        // with an error completion the flushes are its consequence, told there
+        Severity severity = error || postedInError == 0 ? Severity.INFO : Severity.WARNING;
+        return Finding.of("flush-storm", severity, error ? Confidence.CERTAIN : Confidence.LIKELY, queue)
+                .title(queue.name() + ": " + flushes + " receives flushed")
+                .cause(cause)
+                .fact("flushed", flushes)
+                .fact("posted_in_error", postedInError)
+                .fact("started_by", error ? "completion-error" : "state change without an error completion")
+                .evidence(start)
+                .evidence(queue.firstFlush() == start ? null : queue.firstFlush())
+                .advice(
+                        error
+                                ? "Look at the error that started it; the flushes follow from it."
+                                : "Find who moves the QP to ERR, and stop reposting once flushes arrive.")
+                .settle("a kprobe on ib_core:_ib_modify_qp, to see who changed the state")
+                .build();
+    }
+}

@@ -1,0 +1,76 @@
+package dev.verbscope.analyzer.detect;
+
+import dev.verbscope.analyzer.detect.Finding.Severity;
+import dev.verbscope.analyzer.ledger.FailedCall;
+import dev.verbscope.analyzer.ledger.ReceiveQueue;
+import dev.verbscope.analyzer.verbs.Errno;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+
+/** Posts that the driver refused for another reason than room, with the cause. */
+final class PostRejected implements Detector {
+    @Override
+    public void finish(CaptureFacts capture, Consumer<Finding> findings) {
+        for (ReceiveQueue queue : capture.queues()) {
+            Map<ArgumentFault.Kind, List<FailedCall>> byKind = new EnumMap<>(ArgumentFault.Kind.class);
+            for (FailedCall call : queue.failedCalls()) {
+                if (call.result() != -Errno.ENOMEM) {
+                    byKind.computeIfAbsent(ArgumentFault.of(queue, call).kind(), k -> new ArrayList<>())
+                            .add(call);
+                }
+            }
+            byKind.forEach((kind, calls) -> findings.accept(finding(queue, kind, calls)));
+        }
+    }
+
+    private static Finding finding(ReceiveQueue queue, ArgumentFault.Kind kind, List<FailedCall> calls) {
+        FailedCall first = calls.get(0);
+        ArgumentFault fault = ArgumentFault.of(queue, first);
+        String errno = Errno.name(first.result());
+        Finding.Builder finding = Finding.of("post-rejected", Severity.ERROR, fault.confidence(), queue)
+                .title(queue.name() + ": " + calls.size() + (calls.size() == 1 ? " post" : " posts") + " refused with "
+                        + errno + ", "
+                        + switch (kind) {
+                            case TOO_MANY_SGES -> "too many SGEs";
+                            case SRQ_ATTACHED -> "the QP has an SRQ";
+                            case QP_STATE -> "the QP's state does not allow it";
+                            case DEVICE_ERROR -> "the device is in error";
+                            case UNKNOWN -> "cause not shown";
+                        })
+                .cause(fault.sentence())
+                .fact("reason", kind.label())
+                .fact("result", first.result())
+                .fact("failed_calls", calls.size())
+                .fact("bad_index", first.badIndex())
+                .fact(
+                        "bad_indexes",
+                        String.join(
+                                ",",
+                                calls.stream()
+                                        .map(c -> Integer.toString(c.badIndex()))
+                                        .toList()));
+        if (kind == ArgumentFault.Kind.TOO_MANY_SGES) {
+            finding.fact("num_sge", first.badNumSge()).fact("max_num_sge_accepted", queue.maxNumSgeAccepted());
+        }
+        for (FailedCall call : calls.subList(0, Math.min(calls.size(), MAX_EVIDENCE))) {
+            finding.evidence(call.call());
+        }
+        if (kind == ArgumentFault.Kind.QP_STATE || kind == ArgumentFault.Kind.UNKNOWN) {
+            finding.settle("a kprobe on ib_core:_ib_modify_qp (qp_num, attr->qp_state, mask), to see the QP's states");
+        }
+        return finding.advice(
+                        switch (kind) {
+                            case TOO_MANY_SGES ->
+                                "Keep num_sge of every WR of a chain within cap.max_recv_sge as granted by create_qp;"
+                                        + " WRs before the failing one are in the queue.";
+                            case SRQ_ATTACHED -> "Post to the SRQ with ib_post_srq_recv.";
+                            case QP_STATE -> "Post after the QP has reached INIT and before it is torn down.";
+                            case DEVICE_ERROR -> "Look in the kernel log for the device's reset or fatal error.";
+                            case UNKNOWN -> "Look in the kernel log for the driver's own message at that time.";
+                        })
+                .build();
+    }
+}

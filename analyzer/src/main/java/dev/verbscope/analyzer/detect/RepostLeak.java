@@ -1,0 +1,159 @@
+package dev.verbscope.analyzer.detect;
+
+import dev.verbscope.analyzer.detect.Finding.Confidence;
+import dev.verbscope.analyzer.detect.Finding.Severity;
+import dev.verbscope.analyzer.ledger.FillTrend;
+import dev.verbscope.analyzer.ledger.ReceiveQueue;
+import dev.verbscope.analyzer.ledger.WrList;
+import dev.verbscope.analyzer.verbs.EventRef;
+import dev.verbscope.analyzer.verbs.Moment;
+import dev.verbscope.analyzer.verbs.WcStatus;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+
+/**
+ * Completed receives that get no replacement (REQUIREMENTS.md F2). A queue that leaks never returns to the level it had:
+ * the highest fill of each quarter of its life lies below that of the quarter before, while the consumer goes on
+ * reposting. A queue that is merely being closed, or whose consumer posts in batches, does come back or stops posting.
+ */
+final class RepostLeak implements Detector {
+    private static final int MIN_WINDOWS = 8;
+    private static final int MIN_LOST = 3;
+
+    private final List<EventRef> rnr = new ArrayList<>();
+
+    @Override
+    public void otherCompletion(Moment at, ReceiveQueue queue, long wrId, int status) {
+        if (status == WcStatus.RNR_RETRY_EXC_ERR && rnr.size() < MAX_EVIDENCE) {
+            rnr.add(at.ref(queue.name() + " completed with RNR_RETRY_EXC_ERR: its peer had no receive posted"));
+        }
+    }
+
+    @Override
+    public void finish(CaptureFacts capture, Consumer<Finding> findings) {
+        for (ReceiveQueue queue : capture.queues()) {
+            FillTrend trend = queue.trend();
+            int driest = driestWindow(trend);
+            if (!capture.eventsLost() && driest + 1 >= MIN_WINDOWS && falls(trend, driest)) {
+                report(capture, queue, trend, driest, findings);
+            } else if (queue.sinceCreation() && queue.wrsPosted() > 0 && queue.outstandingLow() == 0 && demand(trend)) {
+                reportDry(queue, trend, findings);
+            }
+        }
+    }
+
+    /** The first window in which the fill level was as high as it ever got at its lowest. */
+    private static int driestWindow(FillTrend trend) {
+        int driest = 0;
+        for (int w = 1; w < trend.windows(); w++) {
+            if (trend.high(w) < trend.high(driest)) {
+                driest = w;
+            }
+        }
+        return driest;
+    }
+
+    private static boolean falls(FillTrend trend, int last) {
+        int previous = Integer.MAX_VALUE;
+        for (int quarter = 0; quarter < 4; quarter++) {
+            int from = (last + 1) * quarter / 4;
+            int to = (last + 1) * (quarter + 1) / 4;
+            int high = 0;
+            long posts = 0;
+            for (int w = from; w < to; w++) {
+                high = Math.max(high, trend.high(w));
+                posts += trend.posts(w);
+            }
+            // the last quarter may be the one in which nothing was left to repost
+            if (high >= previous || (posts == 0 && quarter < 3)) {
+                return false;
+            }
+            previous = high;
+        }
+        return trend.high(0) - trend.high(last) >= MIN_LOST;
+    }
+
+    private boolean demand(FillTrend trend) {
+        long last = trend.windows() == 0 ? Long.MAX_VALUE : trend.endTime(trend.windows() - 1);
+        return rnr.stream().anyMatch(ref -> ref.time() >= last);
+    }
+
+    private void report(
+            CaptureFacts capture, ReceiveQueue queue, FillTrend trend, int driest, Consumer<Finding> findings) {
+        int lowest = driest;
+        for (int w = driest; w < trend.windows(); w++) {
+            if (trend.low(w) < trend.low(lowest)) {
+                lowest = w;
+            }
+        }
+        int start = trend.high(0);
+        int deficit = start - trend.low(lowest);
+        int batch = queue.wrsPerCall().isEmpty() ? 1 : queue.wrsPerCall().lastKey();
+        // a consumer that posts in batches may hold up to one batch less a WR back without having lost any
+        int lost = batch <= 1 ? deficit : Math.max(queue.skippedBuffers(), deficit - (batch - 1));
+        if (lost < MIN_LOST) {
+            return;
+        }
+        long completions = 0;
+        for (int w = 0; w <= lowest; w++) {
+            completions += trend.completions(w);
+        }
+        double slope = (double) lost / completions;
+        boolean dry = queue.sinceCreation() && trend.low(lowest) == 0;
+        boolean holes = queue.postsMissed() > 0 || queue.completionsMissed() > 0;
+        int refilled = queue.outstanding() - trend.low(lowest);
+        boolean late = lowest < trend.windows() - 1 && refilled > 0;
+        Finding.Builder finding = Finding.of(
+                        "repost-leak",
+                        dry ? Severity.ERROR : Severity.WARNING,
+                        holes ? Confidence.LIKELY : Confidence.CERTAIN,
+                        queue)
+                .title(queue.name() + ": " + lost + " completed receives were never posted again"
+                        + (dry ? "; the queue ran dry" : "; the queue is draining"))
+                .cause("The consumer reposts, but about one completion in " + Math.round(1 / slope)
+                        + " gets no replacement, so the level falls from " + start + " to " + trend.low(lowest)
+                        + " and never comes back by itself.")
+                .fact("lost", lost)
+                .fact("one_in", Math.round(1 / slope))
+                .fact("slope", Math.round(slope * 10_000) / 10_000.0)
+                .fact("completions", completions)
+                .fact("outstanding_start", start)
+                .fact("outstanding_low", trend.low(lowest))
+                .fact("outstanding_end", queue.outstanding());
+        WrList idle = queue.idle();
+        if (idle.size() > 0) {
+            finding.fact("first_lost", "0x" + Long.toHexString(idle.wrId(idle.oldest())))
+                    .evidence(idle.ref(idle.oldest()));
+        }
+        if (late) {
+            finding.fact("refilled", refilled);
+        }
+        if (dry) {
+            finding.fact("rnr_on_other_qps", rnr.size()).evidence(rnr);
+        }
+        finding.advice(
+                "Find the exit of the receive handler that neither reposts the buffer nor hands it on: an error"
+                        + " or short-message path is the usual one. The first lost buffer and what was done with it lead there.");
+        if (!rnr.isEmpty() && dry) {
+            finding.settle(
+                    "cm_qp_create of both ends, to tie the QP that saw RNR to this queue: here only the time does");
+        }
+        findings.accept(finding.build());
+    }
+
+    /** Never reposted at all, and a peer asked for more. */
+    private void reportDry(ReceiveQueue queue, FillTrend trend, Consumer<Finding> findings) {
+        findings.accept(Finding.of("repost-leak", Severity.ERROR, Confidence.POSSIBLE, queue)
+                .title(queue.name() + ": the queue ran dry and a sender gave up with RNR")
+                .cause(queue.wrsPosted() + " receives were posted, all completed, none replaced them, and a QP of this"
+                        + " capture then found its peer without a receive.")
+                .fact("lost", queue.receiveCompletions())
+                .fact("outstanding_end", queue.outstanding())
+                .fact("rnr_on_other_qps", rnr.size())
+                .evidence(rnr)
+                .advice("Look whether the consumer reposts at all after a completion.")
+                .settle("cm_qp_create of both ends, to tie the QP that saw RNR to this queue: here only the time does")
+                .build());
+    }
+}

@@ -1,0 +1,36 @@
+package dev.verbscope.analyzer.ledger;
+
+import dev.verbscope.analyzer.verbs.Moment;
+
+/** What the ledger tells while it grows. Each method does nothing unless overridden. */
+public interface LedgerListener {
+    /**
+     * A WR entered a queue.
+     *
+     * @param call the running call
+     * @param record its record in {@link ReceiveQueue#wrs()}
+     * @param earlier record of an earlier WR with the same wr_id that is still outstanding, {@link WrList#NONE} if none
+     */
+    default void wrAccepted(PostCall call, int record, int earlier) {}
+
+    /** A call is over, or its return was not seen and never will be. */
+    default void callSettled(PostCall call) {}
+
+    /**
+     * A receive is about to leave the queue.
+     *
+     * @param record its record in {@link ReceiveQueue#wrs()}, {@link WrList#NONE} when its post is not in the capture
+     * @param status {@code ib_wc_status}
+     * @param byteLen bytes received, valid with status 0 only
+     */
+    default void received(Moment at, ReceiveQueue queue, int record, long wrId, int status, long byteLen) {}
+
+    /** A completion that is a send, or cannot be told. */
+    default void otherCompletion(Moment at, ReceiveQueue queue, long wrId, int status) {}
+
+    /** A consumer told of an error of its own post. */
+    default void consumerError(ConsumerError error) {}
+
+    /** Events are missing here. */
+    default void lost(long time, int cpu, long count) {}
+}

@@ -1,0 +1,913 @@
+package dev.verbscope.analyzer.ledger;
+
+import com.carrotsearch.hppc.LongHashSet;
+import com.carrotsearch.hppc.LongObjectHashMap;
+import dev.verbscope.analyzer.verbs.EventRef;
+import dev.verbscope.analyzer.verbs.Moment;
+import dev.verbscope.analyzer.verbs.VerbsSink;
+import dev.verbscope.analyzer.verbs.WcStatus;
+import dev.verbscope.analyzer.verbs.WitnessLayer;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Keeps the account of every queue from verbs events.
+ *
+ * <p>How one fact with several witnesses is counted once: posts to a QP or SRQ are taken from the driver's calls, WR by
+ * WR where the driver's inner function is probed, else by the chain; completions of a queue are taken from the most
+ * exact {@link WitnessLayer} seen for it. What a consumer tells (rpcrdma's events) is kept in an account of its own under
+ * the id of its receive CQ; once a consumer's batch is seen to lead to a driver's call on the same task and CPU, the two
+ * are joined, and the consumer's account only checks the other.
+ *
+ * <p>A WR is provisional until the driver is done with it: it can complete before the call returns, and an error return
+ * gives back only what was not taken. Calls nest on a CPU (a softirq posts while a task is inside a post), so entry and
+ * return are matched by CPU, task and context, the innermost first (CAPTURE_FACTS.md fact 9).
+ *
+ * <p>Holes heal: receives of a QP complete in the order in which the driver took the WRs, so a completion overtaken by a
+ * later one was missed, and one whose post is not known, although earlier WRs of the capture have completed, tells of a
+ * missed post (CAPTURE_FACTS.md fact 5).
+ */
+public final class QueueLedger implements VerbsSink {
+    /** Calls that can be open at once; beyond it the oldest is given up as never seen to return. */
+    private static final int MAX_OPEN = 64;
+
+    /** Calls remembered after their end, for what a consumer says of them. */
+    private static final int MAX_RECENT = 64;
+
+    private final List<LedgerListener> listeners = new ArrayList<>();
+    private final List<ReceiveQueue> queues = new ArrayList<>();
+    private final LongObjectHashMap<ReceiveQueue> qpsByNumber = new LongObjectHashMap<>();
+    private final LongObjectHashMap<ReceiveQueue> byPointer = new LongObjectHashMap<>();
+    private final LongObjectHashMap<ReceiveQueue> byRq = new LongObjectHashMap<>();
+    private final LongObjectHashMap<ReceiveQueue> cqsById = new LongObjectHashMap<>();
+    private final LongHashSet freshCqs = new LongHashSet();
+    private final List<ReceiveQueue> srqs = new ArrayList<>();
+
+    private final List<PostCall> open = new ArrayList<>();
+    private final PostCall[] recent = new PostCall[MAX_RECENT];
+    private int recentCount;
+    private final List<PostCall> spare = new ArrayList<>();
+    private long calls;
+
+    private final List<ConsumerBatch> batches = new ArrayList<>();
+
+    private long disconnects;
+    private long unmatchedReturns;
+    private long unjoinedWrs;
+
+    /** WRs that a consumer has announced and whose post has not been seen yet. */
+    private static final class ConsumerBatch {
+        ReceiveQueue queue = ReceiveQueue.NOWHERE;
+        int cpu;
+        int pid;
+        long call;
+        int count;
+        boolean callSeen;
+        int lastAsked;
+    }
+
+    /** Adds somebody who is told while the ledger grows. */
+    public void listen(LedgerListener listener) {
+        listeners.add(listener);
+    }
+
+    /** All queues in the order in which they were met. */
+    public List<ReceiveQueue> queues() {
+        return queues;
+    }
+
+    /** How many times a connection was closed. */
+    public long disconnects() {
+        return disconnects;
+    }
+
+    /** Returns of calls whose entry was not seen. */
+    public long unmatchedReturns() {
+        return unmatchedReturns;
+    }
+
+    /** WRs that the driver took for a queue which the capture does not name. */
+    public long unjoinedWrs() {
+        return unjoinedWrs;
+    }
+
+    // ---------------------------------------------------------------------------------------------------- queues
+
+    private ReceiveQueue newQueue(ReceiveQueue.Kind kind, long id) {
+        ReceiveQueue queue = new ReceiveQueue(kind, id);
+        queues.add(queue);
+        return queue;
+    }
+
+    private ReceiveQueue qp(long number) {
+        ReceiveQueue queue = qpsByNumber.get(number);
+        if (queue == null) {
+            queue = newQueue(ReceiveQueue.Kind.QP, number);
+            qpsByNumber.put(number, queue);
+        }
+        return queue;
+    }
+
+    private ReceiveQueue cq(String consumer, long id) {
+        ReceiveQueue queue = cqsById.get(id);
+        if (queue == null) {
+            queue = newQueue(ReceiveQueue.Kind.CQ, id);
+            queue.consumer = consumer;
+            queue.callsInferred = true;
+            queue.createdSeen = freshCqs.contains(id);
+            cqsById.put(id, queue);
+        }
+        return queue;
+    }
+
+    private ReceiveQueue postTarget(boolean srq, long pointer, long qpNum) {
+        ReceiveQueue queue = pointer == UNKNOWN ? null : byPointer.get(pointer);
+        // a QP object can be freed and its memory used for another QP
+        if (queue != null && (srq || qpNum == UNKNOWN || queue.id() == qpNum)) {
+            return queue;
+        }
+        if (srq) {
+            queue = newQueue(ReceiveQueue.Kind.SRQ, pointer);
+            srqs.add(queue);
+        } else if (qpNum == UNKNOWN) {
+            queue = newQueue(ReceiveQueue.Kind.QP, pointer);
+        } else {
+            ReceiveQueue known = qpsByNumber.get(qpNum);
+            if (known != null && known.pointer != UNKNOWN && pointer != UNKNOWN && known.pointer != pointer) {
+                // the number again with another object: a new QP, or one of another device
+                known = newQueue(ReceiveQueue.Kind.QP, qpNum);
+                qpsByNumber.put(qpNum, known);
+            }
+            queue = known != null ? known : qp(qpNum);
+        }
+        if (pointer != UNKNOWN) {
+            queue.pointer = pointer;
+            byPointer.put(pointer, queue);
+        }
+        return queue;
+    }
+
+    // ----------------------------------------------------------------------------------------------------- posts
+
+    private PostCall newCall() {
+        PostCall call = spare.isEmpty() ? new PostCall() : spare.remove(spare.size() - 1);
+        if (open.size() >= MAX_OPEN) {
+            settle(open.get(0));
+        }
+        open.add(call);
+        return call;
+    }
+
+    /** The innermost open call of that CPU, task and context, null if there is none. */
+    private @Nullable PostCall openCall(Moment at) {
+        for (int i = open.size() - 1; i >= 0; i--) {
+            PostCall call = open.get(i);
+            if (call.pid == at.pid() && call.cpu == at.cpu() && call.softirq == at.softirq()) {
+                return call;
+            }
+        }
+        if (!at.softirq()) {
+            // a task may have moved to another CPU inside the call
+            for (int i = open.size() - 1; i >= 0; i--) {
+                PostCall call = open.get(i);
+                if (call.pid == at.pid() && !call.softirq && at.pid() != 0) {
+                    return call;
+                }
+            }
+        }
+        return null;
+    }
+
+    @Override
+    public void postCall(Moment at, boolean srq, long queuePtr, long qpNum, long wr, long wrId, int numSge, long next) {
+        ReceiveQueue queue = postTarget(srq, queuePtr, qpNum);
+        if (queue.driver.isEmpty()) {
+            queue.driver = at.module();
+        }
+        PostCall call = openCall(at);
+        if (call != null && call.queue == queue) {
+            if (call.headWr == wr && call.wrEntries == 0) {
+                // the same entry seen by a second probe, or a chain probe that came first
+                if (call.openedByChain) {
+                    call.openedByChain = false;
+                    call.headWrId = wrId;
+                    call.headNumSge = numSge;
+                    call.headNext = next;
+                    call.event = at.event();
+                    call.ordinal = at.ordinal();
+                }
+                return;
+            }
+            // no driver posts to a queue from inside a post to it in the same context: the return was missed
+            settle(call);
+        }
+        call = newCall();
+        call.begin(++calls, queue, at, wr, wrId, numSge, next);
+        callBegan(at, call);
+    }
+
+    private void callBegan(Moment at, PostCall call) {
+        ReceiveQueue queue = call.queue;
+        queue.postCalls++;
+        if (queue.firstPostTime == UNKNOWN) {
+            queue.firstPostTime = at.time();
+        }
+        queue.lastPostTime = at.time();
+        ConsumerBatch batch = batchOf(at);
+        if (batch != null && batch.count > 0 && !batch.callSeen) {
+            batch.callSeen = true;
+            if (batch.queue.joinedTo == null) {
+                batch.queue.joinedTo = queue;
+            }
+        }
+    }
+
+    @Override
+    public void postChain(Moment at, long qpNum, long[] wrs, int count, boolean complete) {
+        PostCall call = openCall(at);
+        if (call == null || call.headWr != wrs[0]) {
+            if (qpNum == UNKNOWN) {
+                return;
+            }
+            ReceiveQueue queue = qp(qpNum);
+            if (call != null && call.queue == queue) {
+                settle(call);
+            }
+            call = newCall();
+            long next = count > 1 ? wrs[1] : complete ? 0 : UNKNOWN;
+            call.begin(++calls, queue, at, wrs[0], UNKNOWN, UNKNOWN_INT, next);
+            call.openedByChain = true;
+            callBegan(at, call);
+        }
+        call.chain(wrs, count, complete);
+    }
+
+    @Override
+    public void wrEntry(Moment at, long rq, long wr, long wrId, int numSge, long next, long sgeAddr, long sgeLength) {
+        PostCall call = openCall(at);
+        if (call == null) {
+            orphanWr(at, rq, wr, wrId, numSge, sgeAddr, sgeLength);
+            return;
+        }
+        if (rq != UNKNOWN && byRq.get(rq) != call.queue) {
+            byRq.put(rq, call.queue);
+        }
+        takePending(call);
+        long id = wrId;
+        if (id == UNKNOWN && wr != UNKNOWN && call.headWrId != UNKNOWN && call.headWr != UNKNOWN) {
+            // WRs embedded in the consumer's own objects lie at one distance from what wr_id points to
+            id = wr + (call.headWrId - call.headWr);
+        }
+        call.wrEntries++;
+        call.pending = true;
+        call.pendingWr = wr;
+        call.pendingWrId = id;
+        call.pendingNumSge = numSge != UNKNOWN_INT ? numSge : wr == call.headWr ? call.headNumSge : UNKNOWN_INT;
+        call.pendingNext = next;
+        // with no SGEs the fetched address and length are stale bytes
+        boolean hasSge = call.pendingNumSge > 0;
+        call.pendingSgeAddr = hasSge ? sgeAddr : UNKNOWN;
+        call.pendingSgeLength = hasSge ? sgeLength : UNKNOWN;
+        call.pendingTime = at.time();
+        call.pendingOrdinal = at.ordinal();
+        call.pendingEvent = at.event();
+        call.lastWrHasNext = next != UNKNOWN ? next != 0 : call.chainCount > call.wrEntries;
+    }
+
+    /** A WR whose call was not seen: counted on its queue if that is known, so that the level stays right. */
+    private void orphanWr(Moment at, long rq, long wr, long wrId, int numSge, long sgeAddr, long sgeLength) {
+        ReceiveQueue queue = rq == UNKNOWN ? null : byRq.get(rq);
+        if (queue == null || wrId == UNKNOWN) {
+            unjoinedWrs++;
+            return;
+        }
+        queue.idleNoMore(wrId);
+        queue.wrs.add(
+                wrId,
+                wr,
+                numSge,
+                numSge > 0 ? sgeAddr : UNKNOWN,
+                numSge > 0 ? sgeLength : UNKNOWN,
+                0,
+                at.time(),
+                at.ordinal(),
+                at.cpu(),
+                at.pid(),
+                at.comm(),
+                at.event());
+        queue.wrsPosted++;
+        queue.raised(at.time());
+    }
+
+    @Override
+    public void wrReturn(Moment at, int result) {
+        PostCall call = openCall(at);
+        if (call == null || !call.pending) {
+            return;
+        }
+        if (result == 0) {
+            takePending(call);
+        } else {
+            rejectPending(call);
+        }
+    }
+
+    private void rejectPending(PostCall call) {
+        call.pending = false;
+        call.badIndex = call.wrEntries - 1;
+        call.badNumSge = call.pendingNumSge;
+    }
+
+    /** The pending WR is in the queue: the driver said so, or went on to the next, or it has completed. */
+    private void takePending(PostCall call) {
+        if (!call.pending) {
+            return;
+        }
+        call.pending = false;
+        accept(
+                call,
+                call.pendingWr,
+                call.pendingWrId,
+                call.pendingNumSge,
+                call.pendingSgeAddr,
+                call.pendingSgeLength,
+                call.pendingTime,
+                call.pendingOrdinal,
+                call.pendingEvent);
+    }
+
+    private void accept(
+            PostCall call,
+            long wr,
+            long wrId,
+            int numSge,
+            long sgeAddr,
+            long sgeLength,
+            long time,
+            long ordinal,
+            String event) {
+        ReceiveQueue queue = call.queue;
+        call.accepted++;
+        queue.wrsPosted++;
+        if (call.accepted == 1) {
+            queue.callsWithAccepted++;
+        }
+        if (numSge > queue.maxNumSgeAccepted) {
+            queue.maxNumSgeAccepted = numSge;
+        }
+        if (wrId == UNKNOWN) {
+            queue.anonymous++;
+        } else {
+            int earlier = queue.wrs.find(wrId);
+            queue.idleNoMore(wrId);
+            int record = queue.wrs.add(
+                    wrId,
+                    wr,
+                    numSge,
+                    sgeAddr,
+                    sgeLength,
+                    call.number,
+                    time,
+                    ordinal,
+                    call.cpu,
+                    call.pid,
+                    call.comm,
+                    event);
+            for (LedgerListener listener : listeners) {
+                listener.wrAccepted(call, record, earlier);
+            }
+        }
+        queue.raised(time);
+    }
+
+    @Override
+    public void postReturn(Moment at, int result, long qpNum, long badWr) {
+        PostCall call = openCall(at);
+        if (call == null) {
+            unmatchedReturns++;
+            return;
+        }
+        if (qpNum != UNKNOWN && call.queue.kind() == ReceiveQueue.Kind.QP && call.queue.id() != qpNum) {
+            unmatchedReturns++;
+            return;
+        }
+        call.result = result;
+        call.returnTime = at.time();
+        ReceiveQueue queue = call.queue;
+        if (queue.consumer.isEmpty() || queue.consumer.equals("ib_core")) {
+            String caller = at.module();
+            if (!caller.isEmpty() && !(caller.equals("ib_core") && !queue.consumer.isEmpty())) {
+                queue.consumer = caller;
+            }
+        }
+        if (call.wrEntries > 0) {
+            if (result == 0) {
+                takePending(call);
+            } else if (call.pending) {
+                rejectPending(call);
+            } else if (call.badIndex < 0) {
+                call.badIndex = call.wrEntries;
+            }
+        } else if (result == 0) {
+            acceptByChain(call, wrsOfCall(call));
+        } else {
+            int bad = badByPointer(call, badWr);
+            call.badIndex = bad;
+            if (bad == 0) {
+                call.badNumSge = call.headNumSge;
+            } else if (bad > 0) {
+                acceptByChain(call, bad);
+            } else {
+                call.acceptedExact = false;
+                queue.uncertainCalls++;
+            }
+        }
+        settle(call);
+    }
+
+    /** Length of a chain that was accepted whole, when no event showed its WRs one by one. */
+    private static int wrsOfCall(PostCall call) {
+        if (call.chainCount > 0) {
+            call.acceptedExact = call.chainComplete;
+            return call.chainCount;
+        }
+        if (call.headNext == 0) {
+            return 1;
+        }
+        call.acceptedExact = false;
+        return call.headNext == UNKNOWN ? 1 : 2;
+    }
+
+    private void acceptByChain(PostCall call, int count) {
+        for (int i = 0; i < count; i++) {
+            long wr = i == 0 ? call.headWr : i < call.chainCount ? call.chain[i] : i == 1 ? call.headNext : UNKNOWN;
+            long wrId = UNKNOWN;
+            if (i == 0) {
+                wrId = call.headWrId;
+            } else if (wr != UNKNOWN && call.headWr != UNKNOWN && call.headWrId != UNKNOWN) {
+                wrId = wr + (call.headWrId - call.headWr);
+            }
+            int numSge = i == 0 ? call.headNumSge : UNKNOWN_INT;
+            accept(call, wr, wrId, numSge, UNKNOWN, UNKNOWN, call.time, call.ordinal, call.event);
+        }
+        if (!call.acceptedExact) {
+            call.queue.uncertainCalls++;
+        }
+    }
+
+    /** Index of the WR that {@code *bad_wr} pointed to, -1 where the capture does not tell. */
+    private static int badByPointer(PostCall call, long badWr) {
+        if (badWr != UNKNOWN && badWr != 0) {
+            if (badWr == call.headWr) {
+                return 0;
+            }
+            for (int i = 1; i < call.chainCount; i++) {
+                if (call.chain[i] == badWr) {
+                    return i;
+                }
+            }
+        }
+        return call.headNext == 0 || (call.chainComplete && call.chainCount == 1) ? 0 : -1;
+    }
+
+    private void settle(PostCall call) {
+        open.remove(call);
+        call.open = false;
+        ReceiveQueue queue = call.queue;
+        if (call.result == PostCall.RESULT_UNKNOWN) {
+            // the driver's own steps still tell what it took; a WR it was busy with is taken for accepted
+            takePending(call);
+            queue.callsUnknown++;
+            call.acceptedExact = false;
+            if (call.wrEntries == 0) {
+                queue.uncertainCalls++;
+            }
+        } else if (call.result == 0) {
+            queue.callsReturningZero++;
+            queue.wrsPerCall.addTo(call.accepted, 1);
+        } else {
+            queue.callsByError.addTo(call.result, 1);
+            queue.keepFailed(call);
+        }
+        for (LedgerListener listener : listeners) {
+            listener.callSettled(call);
+        }
+        int slot = recentCount++ % MAX_RECENT;
+        PostCall old = recent[slot];
+        if (old != null) {
+            spare.add(old);
+        }
+        recent[slot] = call;
+    }
+
+    @Override
+    public void postDone(Moment at, long qpNum, int wrs, int sges) {
+        ReceiveQueue queue = qp(qpNum);
+        // the driver's own call, if it is seen at all, ended just before on the same CPU
+        PostCall last = lastCall(at);
+        if (last != null && last.queue == queue) {
+            return;
+        }
+        PostCall call = newCall();
+        call.begin(++calls, queue, at, UNKNOWN, UNKNOWN, UNKNOWN_INT, UNKNOWN);
+        callBegan(at, call);
+        call.result = 0;
+        for (int i = 0; i < wrs; i++) {
+            accept(call, UNKNOWN, UNKNOWN, UNKNOWN_INT, UNKNOWN, UNKNOWN, at.time(), at.ordinal(), at.event());
+        }
+        settle(call);
+    }
+
+    /** The call that ended last on this CPU and task, null if none is remembered. */
+    private @Nullable PostCall lastCall(Moment at) {
+        for (int i = 1; i <= Math.min(recentCount, MAX_RECENT); i++) {
+            PostCall call = recent[(recentCount - i) % MAX_RECENT];
+            if (call != null && call.cpu == at.cpu() && call.pid == at.pid()) {
+                return call;
+            }
+        }
+        return null;
+    }
+
+    // ----------------------------------------------------------------------------------------------- completions
+
+    @Override
+    public void completion(
+            Moment at,
+            WitnessLayer layer,
+            long cq,
+            long wrId,
+            int status,
+            int opcode,
+            long byteLen,
+            long qpNum,
+            boolean receive) {
+        if (qpNum == UNKNOWN) {
+            return;
+        }
+        ReceiveQueue queue = qp(qpNum);
+        int order = layer.compareTo(queue.layer);
+        if (order < 0) {
+            return;
+        }
+        if (order > 0) {
+            // counts of a less exact witness of the same completions would count them twice
+            queue.layer = layer;
+            java.util.Arrays.fill(queue.receiveByStatus, 0);
+            java.util.Arrays.fill(queue.otherByStatus, 0);
+            queue.midLifeReceives = 0;
+        }
+        ReceiveQueue owner = ownerOf(queue, wrId);
+        boolean success = status == WcStatus.SUCCESS;
+        // opcode is valid only for success, and a receive then has bit 7 (KERNEL_FACTS.md 6.1)
+        boolean told = receive || (success && opcode != UNKNOWN_INT && (opcode & 0x80) != 0);
+        boolean toldSend = success && opcode != UNKNOWN_INT && (opcode & 0x80) == 0;
+        if (owner != null && !toldSend) {
+            receive(at, owner, owner.wrs.find(wrId), wrId, status, byteLen);
+        } else if (told) {
+            ReceiveQueue target = queue.viaSrq != null ? queue.viaSrq : queue;
+            if (target.anonymous > 0) {
+                target.anonymous--;
+                receive(at, target, WrList.NONE, wrId, status, byteLen);
+            } else {
+                unknownReceive(at, target, wrId, status, byteLen);
+            }
+        } else if (!success && !toldSend && queue.anonymous > 0 && queue.otherCompletions() == 0) {
+            queue.anonymous--;
+            receive(at, queue, WrList.NONE, wrId, status, byteLen);
+        } else {
+            queue.otherByStatus[ReceiveQueue.slot(status)]++;
+            for (LedgerListener listener : listeners) {
+                listener.otherCompletion(at, queue, wrId, status);
+            }
+        }
+    }
+
+    /** The queue in which that WR is outstanding: the QP's own, or a shared one. */
+    private @Nullable ReceiveQueue ownerOf(ReceiveQueue qp, long wrId) {
+        if (qp.wrs.find(wrId) != WrList.NONE) {
+            return qp;
+        }
+        for (int i = open.size() - 1; i >= 0; i--) {
+            PostCall call = open.get(i);
+            if (call.pending && call.pendingWrId == wrId && (call.queue == qp || isSrq(call.queue))) {
+                // it can complete before the call, or even the step for this WR, is over
+                takePending(call);
+                return call.queue;
+            }
+        }
+        ReceiveQueue srq = qp.viaSrq;
+        if (srq != null) {
+            return srq.wrs.find(wrId) != WrList.NONE ? srq : null;
+        }
+        for (ReceiveQueue candidate : srqs) {
+            if (candidate.wrs.find(wrId) != WrList.NONE) {
+                qp.viaSrq = candidate;
+                return candidate;
+            }
+        }
+        return null;
+    }
+
+    private static boolean isSrq(ReceiveQueue queue) {
+        return queue.kind() == ReceiveQueue.Kind.SRQ;
+    }
+
+    private void receive(Moment at, ReceiveQueue queue, int record, long wrId, int status, long byteLen) {
+        if (record != WrList.NONE && queue.kind() == ReceiveQueue.Kind.QP) {
+            dropOvertaken(queue, record);
+        }
+        countReceive(at, queue, record, wrId, status, byteLen);
+        boolean success = status == WcStatus.SUCCESS;
+        if (record != WrList.NONE) {
+            queue.ownWrCompleted = true;
+            if (success) {
+                queue.becameIdle(record);
+            }
+            queue.wrs.remove(record);
+        }
+        queue.lowered(at.time(), success);
+    }
+
+    private void countReceive(Moment at, ReceiveQueue queue, int record, long wrId, int status, long byteLen) {
+        for (LedgerListener listener : listeners) {
+            listener.received(at, queue, record, wrId, status, byteLen);
+        }
+        queue.receiveByStatus[ReceiveQueue.slot(status)]++;
+        if (status == WcStatus.SUCCESS) {
+            queue.inError = false;
+            queue.largestReceived = Math.max(queue.largestReceived, byteLen);
+        } else {
+            queue.inError = true;
+            if (status == WcStatus.WR_FLUSH_ERR) {
+                if (queue.firstFlush == null) {
+                    queue.firstFlush = at.ref(queue.name() + " flush");
+                }
+            } else if (queue.firstError == null) {
+                queue.firstError = at.ref(
+                        queue.name() + " wr_id=0x" + Long.toHexString(wrId) + " status " + WcStatus.name(status));
+            }
+        }
+    }
+
+    private void unknownReceive(Moment at, ReceiveQueue queue, long wrId, int status, long byteLen) {
+        countReceive(at, queue, WrList.NONE, wrId, status, byteLen);
+        if (queue.ownWrCompleted) {
+            queue.postsMissed++;
+        } else {
+            queue.midLifeReceives++;
+        }
+    }
+
+    /** Receives of a QP complete in the order of the ring: whatever was before this one must have completed, unseen. */
+    private static void dropOvertaken(ReceiveQueue queue, int record) {
+        long sequence = queue.wrs.sequence(record);
+        int oldest = queue.wrs.oldest();
+        while (oldest != record && queue.wrs.sequence(oldest) < sequence) {
+            int next = queue.wrs.next(oldest);
+            queue.wrs.remove(oldest);
+            queue.completionsMissed++;
+            oldest = next;
+        }
+    }
+
+    // -------------------------------------------------------------------------------------- what consumers tell
+
+    private @Nullable ConsumerBatch batchOf(Moment at) {
+        for (ConsumerBatch batch : batches) {
+            if (batch.cpu == at.cpu() && batch.pid == at.pid()) {
+                return batch;
+            }
+        }
+        return null;
+    }
+
+    @Override
+    public void consumerWr(Moment at, String consumer, long cqId, long cid) {
+        ReceiveQueue queue = cq(consumer, cqId);
+        ConsumerBatch batch = batchOf(at);
+        if (batch == null) {
+            if (batches.size() >= MAX_OPEN) {
+                closeBatch(batches.get(0));
+                batches.remove(0);
+            }
+            batch = new ConsumerBatch();
+            batch.cpu = at.cpu();
+            batch.pid = at.pid();
+            batches.add(batch);
+        }
+        if (batch.queue != queue || batch.callSeen) {
+            closeBatch(batch);
+            batch.queue = queue;
+        }
+        if (batch.count == 0) {
+            batch.call = ++calls;
+            if (queue.firstPostTime == UNKNOWN) {
+                queue.firstPostTime = at.time();
+            }
+            queue.lastPostTime = at.time();
+        }
+        batch.count++;
+        queue.idleNoMore(cid);
+        queue.wrs.add(
+                cid,
+                UNKNOWN,
+                UNKNOWN_INT,
+                UNKNOWN,
+                UNKNOWN,
+                batch.call,
+                at.time(),
+                at.ordinal(),
+                at.cpu(),
+                at.pid(),
+                at.comm(),
+                at.event());
+        queue.wrsPosted++;
+        queue.raised(at.time());
+    }
+
+    /** A run of announced WRs is over: it was one call, of which nothing says how it went. */
+    private static void closeBatch(ConsumerBatch batch) {
+        if (batch.count > 0) {
+            countConsumerCall(batch.queue, batch.count);
+            batch.lastAsked = batch.count;
+        }
+        batch.count = 0;
+        batch.callSeen = false;
+    }
+
+    private static void countConsumerCall(ReceiveQueue queue, int wrs) {
+        queue.postCalls++;
+        queue.callsReturningZero++;
+        queue.callsWithAccepted++;
+        queue.wrsPerCall.addTo(wrs, 1);
+    }
+
+    @Override
+    public void consumerPost(Moment at, String consumer, long cqId, int posted, int active) {
+        ReceiveQueue queue = cq(consumer, cqId);
+        queue.callsInferred = false;
+        ConsumerBatch batch = batchOf(at);
+        if (batch == null || batch.queue != queue || batch.count == 0) {
+            return;
+        }
+        // the chain is built by prepending: of a cut chain the WRs announced last were posted (KERNEL_FACTS.md 2.2)
+        retract(queue, batch, batch.count - posted);
+        if (posted > 0) {
+            countConsumerCall(queue, posted);
+        }
+        batch.lastAsked = batch.count;
+        batch.count = 0;
+        batch.callSeen = false;
+    }
+
+    /** Takes back the first {@code n} WRs of a batch, those of them that have not completed. */
+    private static void retract(ReceiveQueue queue, ConsumerBatch batch, int n) {
+        int record = queue.wrs.oldest();
+        int left = n;
+        while (record != WrList.NONE && left > 0) {
+            int next = queue.wrs.next(record);
+            if (queue.wrs.call(record) == batch.call) {
+                queue.wrs.remove(record);
+                queue.wrsPosted--;
+                left--;
+            }
+            record = next;
+        }
+    }
+
+    @Override
+    public void consumerPostError(Moment at, String consumer, long cqId, int result) {
+        ConsumerBatch batch = batchOf(at);
+        ReceiveQueue queue;
+        if (cqId != UNKNOWN) {
+            queue = cq(consumer, cqId);
+        } else if (batch != null && !batch.queue.consumer.isEmpty() && batch.queue != ReceiveQueue.NOWHERE) {
+            queue = batch.queue;
+        } else {
+            PostCall last = lastCall(at);
+            if (last == null) {
+                return;
+            }
+            queue = last.queue;
+        }
+        int asked = batch != null && batch.queue == queue ? (batch.count > 0 ? batch.count : batch.lastAsked) : -1;
+        tellConsumerError(at, queue, consumer, result, asked);
+    }
+
+    private void tellConsumerError(Moment at, ReceiveQueue queue, String consumer, int result, int asked) {
+        ReceiveQueue counted = queue.joinedTo != null ? queue.joinedTo : queue;
+        counted.consumerErrors.addTo(result, 1);
+        PostCall last = lastCall(at);
+        FailedCall call = last != null && last.queue == counted ? FailedCall.of(last) : null;
+        int outstanding = counted.outstanding();
+        EventRef where = at.ref(counted.name() + ": " + consumer + " got " + result + " from its post");
+        ConsumerError error = new ConsumerError(counted, consumer, result, where, call, asked, outstanding);
+        for (LedgerListener listener : listeners) {
+            listener.consumerError(error);
+        }
+    }
+
+    @Override
+    public void consumerCompletion(Moment at, String consumer, long cqId, long cid, int status, long byteLen) {
+        ReceiveQueue queue = cq(consumer, cqId);
+        for (ConsumerBatch batch : batches) {
+            // the server's events do not mark the end of a call: what follows a completion is another one
+            if (batch.queue == queue && batch.count > 0 && queue.callsInferred) {
+                closeBatch(batch);
+            }
+        }
+        int record = queue.wrs.find(cid);
+        if (record != WrList.NONE) {
+            receive(at, queue, record, cid, status, byteLen);
+        } else {
+            unknownReceive(at, queue, cid, status, byteLen);
+        }
+    }
+
+    // ------------------------------------------------------------------------------------------------ everything else
+
+    @Override
+    public void cqPolled(Moment at, long cqId, int requested, int returned) {}
+
+    @Override
+    public void cqAllocated(Moment at, long cqId, int entries) {
+        // the id of a freed CQ may come again: what follows is another queue
+        ReceiveQueue old = cqsById.remove(cqId);
+        if (old != null) {
+            closeBatchesOf(old);
+        }
+        freshCqs.add(cqId);
+    }
+
+    private void closeBatchesOf(ReceiveQueue queue) {
+        for (ConsumerBatch batch : batches) {
+            if (batch.queue == queue) {
+                closeBatch(batch);
+            }
+        }
+    }
+
+    @Override
+    public void cqDrained(Moment at, long cqId) {
+        ReceiveQueue queue = cqsById.get(cqId);
+        if (queue != null) {
+            queue.drained = true;
+            if (queue.joinedTo != null) {
+                queue.joinedTo.drained = true;
+            }
+        }
+    }
+
+    @Override
+    public void cqFreed(Moment at, long cqId) {
+        freshCqs.removeAll(cqId);
+    }
+
+    @Override
+    public void qpCreated(Moment at, long qpNum, long recvWr, int result) {
+        if (result != 0) {
+            return;
+        }
+        // a number that comes again is a new QP
+        ReceiveQueue queue = newQueue(ReceiveQueue.Kind.QP, qpNum);
+        qpsByNumber.put(qpNum, queue);
+        queue.createdSeen = true;
+        queue.depthTold = recvWr == UNKNOWN ? -1 : recvWr;
+    }
+
+    @Override
+    public void qpDestroyed(Moment at, long qpNum) {}
+
+    @Override
+    public void disconnected(Moment at) {
+        disconnects++;
+    }
+
+    @Override
+    public void kernelLog(Moment at, String text) {
+        int result = ConsumerLog.postError(text);
+        if (result < 0) {
+            PostCall last = lastCall(at);
+            if (last != null) {
+                tellConsumerError(at, last.queue, ConsumerLog.speaker(text), result, last.wrsSeen());
+            }
+        }
+    }
+
+    @Override
+    public void lost(long time, int cpu, long count) {
+        for (LedgerListener listener : listeners) {
+            listener.lost(time, cpu, count);
+        }
+    }
+
+    /** The capture is over: calls that are still open will not be seen to return. */
+    public void end() {
+        while (!open.isEmpty()) {
+            settle(open.get(0));
+        }
+        batches.forEach(QueueLedger::closeBatch);
+    }
+}

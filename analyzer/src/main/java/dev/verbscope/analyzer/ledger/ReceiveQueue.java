@@ -1,0 +1,394 @@
+package dev.verbscope.analyzer.ledger;
+
+import com.carrotsearch.hppc.IntLongHashMap;
+import dev.verbscope.analyzer.verbs.EventRef;
+import dev.verbscope.analyzer.verbs.VerbsSink;
+import dev.verbscope.analyzer.verbs.WcStatus;
+import dev.verbscope.analyzer.verbs.WitnessLayer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/** The account of one queue that receives are posted to, or of what a consumer tells of one. */
+public final class ReceiveQueue {
+    /** What a queue is known by. */
+    public enum Kind {
+        /** A queue pair, by its number. */
+        QP,
+        /** A shared receive queue, by its address. */
+        SRQ,
+        /** A completion queue by its restrack id: all that the consumer's own events tell. */
+        CQ
+    }
+
+    /** Calls kept in full. */
+    private static final int MAX_FAILED = 100;
+
+    /** Buffers remembered as completed and not posted again. */
+    private static final int MAX_IDLE = 1 << 16;
+
+    static final ReceiveQueue NOWHERE = new ReceiveQueue(Kind.QP, 0);
+
+    private final Kind kind;
+    private final long id;
+    long pointer = VerbsSink.UNKNOWN;
+    String consumer = "";
+    String driver = "";
+
+    @Nullable
+    ReceiveQueue viaSrq;
+
+    @Nullable
+    ReceiveQueue joinedTo;
+
+    // calls
+    long postCalls;
+    long callsReturningZero;
+    long callsUnknown;
+    long callsWithAccepted;
+    final IntLongHashMap callsByError = new IntLongHashMap();
+    final IntLongHashMap consumerErrors = new IntLongHashMap();
+    final IntLongHashMap wrsPerCall = new IntLongHashMap();
+    final List<FailedCall> failedCalls = new ArrayList<>();
+    boolean callsInferred;
+    long firstPostTime = VerbsSink.UNKNOWN;
+    long lastPostTime = VerbsSink.UNKNOWN;
+    int maxNumSgeAccepted = -1;
+
+    // WRs
+    final WrList wrs = new WrList();
+    final WrList idle = new WrList();
+    long lastIdleReposted = -1;
+    long largestReceived = -1;
+    long wrsPosted;
+    int anonymous;
+    int outstandingMax;
+    int outstandingLow = Integer.MAX_VALUE;
+    boolean firstFillOver;
+    long postsMissed;
+    long completionsMissed;
+    long uncertainCalls;
+
+    // completions
+    WitnessLayer layer = WitnessLayer.CONSUMER_DONE;
+    long[] receiveByStatus = new long[WcStatus.count() + 1];
+    long[] otherByStatus = new long[WcStatus.count() + 1];
+    long midLifeReceives;
+    boolean ownWrCompleted;
+    boolean createdSeen;
+
+    @Nullable
+    EventRef firstError;
+
+    @Nullable
+    EventRef firstFlush;
+
+    boolean inError;
+    boolean lifeOver;
+    boolean drained;
+
+    // depth
+    long depthTold = -1;
+
+    final FillTrend trend = new FillTrend();
+
+    ReceiveQueue(Kind kind, long id) {
+        this.kind = kind;
+        this.id = id;
+    }
+
+    public Kind kind() {
+        return kind;
+    }
+
+    /** QP number, SRQ address or CQ id; {@link VerbsSink#UNKNOWN} if the capture does not tell. */
+    public long id() {
+        return id;
+    }
+
+    /** The id as the field writes it: decimal for numbers, hex for addresses. */
+    public String idText() {
+        if (id == VerbsSink.UNKNOWN) {
+            return "unknown";
+        }
+        return kind == Kind.SRQ || id < 0 || id > 0xffff_ffffL ? "0x" + Long.toHexString(id) : Long.toString(id);
+    }
+
+    /** Such as {@code QP 25}. */
+    public String name() {
+        return kind + " " + idText();
+    }
+
+    /** Kernel module or name of the consumer, empty where not known. */
+    public String consumer() {
+        return consumer;
+    }
+
+    /** Kernel module of the driver, empty where not known. */
+    public String driver() {
+        return driver;
+    }
+
+    /** The shared receive queue that owns this QP's receives, null if it has its own. */
+    public @Nullable ReceiveQueue viaSrq() {
+        return viaSrq;
+    }
+
+    /** The queue that this consumer's account is about, null while that is not known. */
+    public @Nullable ReceiveQueue joinedTo() {
+        return joinedTo;
+    }
+
+    public long postCalls() {
+        return postCalls;
+    }
+
+    /** Calls that returned 0. */
+    public long callsReturningZero() {
+        return callsReturningZero;
+    }
+
+    /** Calls of which at least one WR entered the queue. */
+    public long callsWithAccepted() {
+        return callsWithAccepted;
+    }
+
+    /** Whether the calls' borders are inferred from runs of WRs, as no event tells them. */
+    public boolean callsInferred() {
+        return callsInferred;
+    }
+
+    /** Calls by what the driver returned; the key is the result, null stands for unknown. */
+    public SortedMap<Integer, Long> callsByResult() {
+        SortedMap<Integer, Long> result = new TreeMap<>(java.util.Comparator.reverseOrder());
+        if (callsReturningZero > 0) {
+            result.put(0, callsReturningZero);
+        }
+        for (var cursor : callsByError) {
+            result.put(cursor.key, cursor.value);
+        }
+        return result;
+    }
+
+    /** Calls whose return was not seen. */
+    public long callsUnknown() {
+        return callsUnknown;
+    }
+
+    /** Errors the consumer says it got, by errno. */
+    public SortedMap<Integer, Long> consumerErrors() {
+        SortedMap<Integer, Long> result = new TreeMap<>(java.util.Comparator.reverseOrder());
+        for (var cursor : consumerErrors) {
+            result.put(cursor.key, cursor.value);
+        }
+        return result;
+    }
+
+    /** Number of WRs of the calls that returned 0, with how many calls had it. */
+    public SortedMap<Integer, Long> wrsPerCall() {
+        SortedMap<Integer, Long> result = new TreeMap<>();
+        for (var cursor : wrsPerCall) {
+            result.put(cursor.key, cursor.value);
+        }
+        return result;
+    }
+
+    /** The first failed calls. */
+    public List<FailedCall> failedCalls() {
+        return failedCalls;
+    }
+
+    /** Time of the first call, {@link VerbsSink#UNKNOWN} if there was none. */
+    public long firstPostTime() {
+        return firstPostTime;
+    }
+
+    /** Time of the last call. */
+    public long lastPostTime() {
+        return lastPostTime;
+    }
+
+    /** Largest num_sge of a WR that entered the queue, -1 if none is known. */
+    public int maxNumSgeAccepted() {
+        return maxNumSgeAccepted;
+    }
+
+    /** The WRs known by name that are outstanding. */
+    public WrList wrs() {
+        return wrs;
+    }
+
+    /** Buffers that completed and were not posted again, the longest idle first; at most 65,536 are remembered. */
+    public WrList idle() {
+        return idle;
+    }
+
+    /** Idle buffers that were passed over: one that completed later was posted again, and they were not. */
+    public int skippedBuffers() {
+        int skipped = 0;
+        for (int r = idle.oldest(); r != WrList.NONE && idle.sequence(r) < lastIdleReposted; r = idle.next(r)) {
+            skipped++;
+        }
+        return skipped;
+    }
+
+    /** Most bytes that one receive brought, -1 if no successful receive told. */
+    public long largestReceived() {
+        return largestReceived;
+    }
+
+    /** WRs that entered the queue. */
+    public long wrsPosted() {
+        return wrsPosted;
+    }
+
+    /** WRs in the queue. In a capture that started mid-life this is relative to its start. */
+    public int outstanding() {
+        return wrs.size() + anonymous;
+    }
+
+    public int outstandingMax() {
+        return outstandingMax;
+    }
+
+    /** Fewest WRs outstanding after the first completion; the present number if there was none. */
+    public int outstandingLow() {
+        return firstFillOver ? outstandingLow : outstanding();
+    }
+
+    /** Whether the account holds from the queue's creation, so that its levels are absolute. */
+    public boolean sinceCreation() {
+        if (midLifeReceives > 0) {
+            return false;
+        }
+        // receives complete in the order of their posts: if the first to complete was posted here, none was before
+        return createdSeen || ownWrCompleted;
+    }
+
+    /** Receives that completed and whose post is not in the capture although it must have been made during it. */
+    public long postsMissed() {
+        return postsMissed;
+    }
+
+    /** WRs that must have completed, since later ones did, and whose completion is not in the capture. */
+    public long completionsMissed() {
+        return completionsMissed;
+    }
+
+    /** Calls of which it is not known how many WRs entered the queue. */
+    public long uncertainCalls() {
+        return uncertainCalls;
+    }
+
+    public long receives(int status) {
+        return receiveByStatus[slot(status)];
+    }
+
+    public long others(int status) {
+        return otherByStatus[slot(status)];
+    }
+
+    /** Receive completions of any status. */
+    public long receiveCompletions() {
+        return sum(receiveByStatus);
+    }
+
+    /** Completions that are sends or cannot be told. */
+    public long otherCompletions() {
+        return sum(otherByStatus);
+    }
+
+    /** Slot of a status in the counters; all statuses without a name share the last. */
+    static int slot(int status) {
+        return status >= 0 && status < WcStatus.count() ? status : WcStatus.count();
+    }
+
+    private static long sum(long[] counts) {
+        long sum = 0;
+        for (long count : counts) {
+            sum += count;
+        }
+        return sum;
+    }
+
+    /** Receives whose post was before the capture. */
+    public long midLifeReceives() {
+        return midLifeReceives;
+    }
+
+    /** The first receive that failed with another status than a flush, null if none did. */
+    public @Nullable EventRef firstError() {
+        return firstError;
+    }
+
+    /** The first receive that was flushed, null if none was. */
+    public @Nullable EventRef firstFlush() {
+        return firstFlush;
+    }
+
+    /** Whether the consumer was seen to drain the queue's CQ. */
+    public boolean drained() {
+        return drained;
+    }
+
+    /** Whether the last receive completion was an error or a flush, so that the QP is or may be in ERR. */
+    public boolean inError() {
+        return inError;
+    }
+
+    /** Depth as rdma_cm told it at creation, -1 if not told. */
+    public long depthTold() {
+        return depthTold;
+    }
+
+    /** Fill level over the queue's working life. */
+    public FillTrend trend() {
+        return trend;
+    }
+
+    /** Whether anything at all happened to the receive side. */
+    public boolean hasReceiveSide() {
+        return postCalls > 0 || wrsPosted > 0 || receiveCompletions() > 0;
+    }
+
+    void keepFailed(PostCall call) {
+        if (failedCalls.size() < MAX_FAILED) {
+            failedCalls.add(FailedCall.of(call));
+        }
+    }
+
+    void raised(long time) {
+        outstandingMax = Math.max(outstandingMax, outstanding());
+        if (!lifeOver) {
+            trend.posted(outstanding(), time);
+        }
+    }
+
+    void lowered(long time, boolean success) {
+        firstFillOver = true;
+        outstandingLow = Math.min(outstandingLow, outstanding());
+        if (!success) {
+            lifeOver = true;
+        }
+        if (!lifeOver) {
+            trend.completed(outstanding(), time);
+        }
+    }
+
+    void idleNoMore(long wrId) {
+        int record = idle.find(wrId);
+        if (record != WrList.NONE) {
+            lastIdleReposted = Math.max(lastIdleReposted, idle.sequence(record));
+            idle.remove(record);
+        }
+    }
+
+    void becameIdle(int record) {
+        if (idle.size() >= MAX_IDLE) {
+            idle.remove(idle.oldest());
+        }
+        idle.addCopy(wrs, record);
+    }
+}

@@ -1,0 +1,116 @@
+package dev.verbscope.analyzer.verbs;
+
+/**
+ * What analysis is told: one method a kind of verbs event, in the order of the trace. Ids and pointers are unsigned
+ * 64-bit values in a {@code long}; {@link #UNKNOWN} stands where the capture does not have a value and 0 can be one.
+ */
+public interface VerbsSink {
+    /** Stands for an id, number or pointer that the capture does not have. */
+    long UNKNOWN = Long.MIN_VALUE;
+
+    /** {@code numSge}, {@code opcode} and the like where the capture does not have them. */
+    int UNKNOWN_INT = Integer.MIN_VALUE;
+
+    /**
+     * A driver's post_recv or post_srq_recv was entered; {@code at.module()} is the driver's module.
+     *
+     * @param srq whether it is a post to a shared receive queue
+     * @param queuePtr address of the QP or SRQ object
+     * @param qpNum QP number
+     * @param wr address of the first WR
+     * @param wrId its wr_id
+     * @param numSge its num_sge
+     * @param next address of the WR behind it, 0 at the end
+     */
+    void postCall(Moment at, boolean srq, long queuePtr, long qpNum, long wr, long wrId, int numSge, long next);
+
+    /**
+     * The chain of a call as far as a probe followed it.
+     *
+     * @param wrs addresses of the WRs, the head first
+     * @param count how many of them are valid
+     * @param complete whether the chain ends with the last one
+     */
+    void postChain(Moment at, long qpNum, long[] wrs, int count, boolean complete);
+
+    /**
+     * The call returned; {@code at.module()} is the module it returns to.
+     *
+     * @param result 0 or a negative errno
+     * @param qpNum QP number where the return event has it
+     * @param badWr what {@code *bad_wr} held at the return
+     */
+    void postReturn(Moment at, int result, long qpNum, long badWr);
+
+    /** The driver turns to one WR of the running call. {@code sgeAddr} and {@code sgeLength} are of its first SGE. */
+    void wrEntry(Moment at, long rq, long wr, long wrId, int numSge, long next, long sgeAddr, long sgeLength);
+
+    /** The driver is done with that WR. */
+    void wrReturn(Moment at, int result);
+
+    /** A post was reported after the fact, with its WRs counted (the article's {@code ib_post_recv} tracepoint). */
+    void postDone(Moment at, long qpNum, int wrs, int sges);
+
+    /**
+     * A completion.
+     *
+     * @param cq address of the CQ
+     * @param opcode {@code ib_wc_opcode}; bit 7 says receive, but it is valid only with status 0
+     * @param byteLen bytes received, valid only with status 0
+     * @param receive whether the event is by its nature one of the receive side
+     */
+    void completion(
+            Moment at,
+            WitnessLayer layer,
+            long cq,
+            long wrId,
+            int status,
+            int opcode,
+            long byteLen,
+            long qpNum,
+            boolean receive);
+
+    /** The core polled a CQ: {@code returned} completions of both sides. */
+    void cqPolled(Moment at, long cqId, int requested, int returned);
+
+    /** A CQ was allocated. */
+    void cqAllocated(Moment at, long cqId, int entries);
+
+    /** ib_drain_rq or ib_drain_sq saw the last completion of that CQ's queue. */
+    void cqDrained(Moment at, long cqId);
+
+    /** A CQ was freed. */
+    void cqFreed(Moment at, long cqId);
+
+    /** A consumer added the receive {@code cid} to the chain it is about to post (before the post). */
+    void consumerWr(Moment at, String consumer, long cqId, long cid);
+
+    /**
+     * A consumer tells of its post call after it returned.
+     *
+     * @param posted WRs that were really posted
+     * @param active receives it counted as posted before this call
+     */
+    void consumerPost(Moment at, String consumer, long cqId, int posted, int active);
+
+    /** A consumer tells the error it got from its post; {@code cqId} may be unknown. */
+    void consumerPostError(Moment at, String consumer, long cqId, int result);
+
+    /** A consumer tells of a finished receive. */
+    void consumerCompletion(Moment at, String consumer, long cqId, long cid, int status, long byteLen);
+
+    /** A QP was created; {@code recvWr} as cm_qp_create prints it. */
+    void qpCreated(Moment at, long qpNum, long recvWr, int result);
+
+    /** A QP was destroyed. */
+    void qpDestroyed(Moment at, long qpNum);
+
+    /** A connection was or is being closed. */
+    void disconnected(Moment at);
+
+    /** A line of the kernel log. */
+    void kernelLog(Moment at, String text);
+
+    /** Events are missing here. {@code cpu} may be -1, {@code count} -1 where not told. */
+    void lost(long time, int cpu, long count);
+}
