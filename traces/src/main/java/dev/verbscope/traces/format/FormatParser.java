@@ -29,7 +29,14 @@ public final class FormatParser {
         String printFmt = "";
         List<EventFormat.Field> fields = new ArrayList<>();
         int lineNumber = 0;
-        for (String line : (Iterable<String>) text.lines()::iterator) {
+        // the format string keeps the newlines it has in memory, so the print fmt may go over several lines
+        int fmt = text.startsWith("print fmt:") ? 0 : text.indexOf("\nprint fmt:") + 1;
+        if (fmt > 0 || text.startsWith("print fmt:")) {
+            printFmt = text.substring(fmt + 10).strip();
+        } else {
+            fmt = text.length();
+        }
+        for (String line : (Iterable<String>) text.substring(0, fmt).lines()::iterator) {
             lineNumber++;
             String trimmed = line.strip();
             if (trimmed.startsWith("name:")) {
@@ -38,8 +45,6 @@ public final class FormatParser {
                 id = number(source, lineNumber, "ID", trimmed.substring(3).strip());
             } else if (trimmed.startsWith("field:") || trimmed.startsWith("field special:")) {
                 fields.add(field(source, lineNumber, trimmed.substring(trimmed.indexOf(':') + 1)));
-            } else if (trimmed.startsWith("print fmt:")) {
-                printFmt = trimmed.substring(10).strip();
             } else if (!trimmed.isEmpty() && !trimmed.equals("format:")) {
                 throw new TraceFormatException(
                         source,

@@ -1,0 +1,59 @@
+package dev.verbscope.traces.io;
+
+import dev.verbscope.traces.text.Ascii;
+import dev.verbscope.traces.text.TracefsTextReader;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * What the first lines of a text are.
+ *
+ * @param events lines that are events
+ * @param others lines that are neither events nor header, mark or blank
+ * @param header whether there is the header of a {@code trace} file
+ */
+record TextLines(int events, int others, boolean header) {
+    private static final byte[] TRACER = "# tracer: ".getBytes(StandardCharsets.US_ASCII);
+    private static final byte[] MARK = "CPU:".getBytes(StandardCharsets.US_ASCII);
+    private static final int ENOUGH = 64;
+
+    /**
+     * Looks at the lines of a head; one that is cut by its end only counts if the input ends there too.
+     *
+     * @param whole whether the input ends with the head
+     */
+    static TextLines scan(byte[] bytes, int length, boolean whole) {
+        int events = 0;
+        int others = 0;
+        boolean header = false;
+        int from = length >= 3 && (bytes[0] & 0xff) == 0xef && (bytes[1] & 0xff) == 0xbb && (bytes[2] & 0xff) == 0xbf
+                ? 3
+                : 0;
+        while (from < length && events < ENOUGH) {
+            int to = Ascii.find(bytes, from, length, (byte) '\n');
+            if (to == length && !whole) {
+                break;
+            }
+            int end = to > from && bytes[to - 1] == '\r' ? to - 1 : to;
+            int start = Ascii.skipBlanks(bytes, from, end);
+            if (Ascii.startsWith(bytes, from, end, TRACER)) {
+                header = true;
+            } else if (start < end && bytes[from] != '#' && !Ascii.startsWith(bytes, start, end, MARK)) {
+                if (isEvent(bytes, from, end)) {
+                    events++;
+                } else {
+                    others++;
+                }
+            }
+            from = to + 1;
+        }
+        return new TextLines(events, others, header);
+    }
+
+    private static boolean isEvent(byte[] bytes, int from, int to) {
+        int at = from;
+        while (at + 1 < to && bytes[at] == '>' && bytes[at + 1] == ' ') {
+            at += 2;
+        }
+        return TracefsTextReader.isEventLine(bytes, at, to);
+    }
+}

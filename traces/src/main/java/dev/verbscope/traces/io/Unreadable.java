@@ -1,0 +1,122 @@
+package dev.verbscope.traces.io;
+
+import dev.verbscope.traces.event.TraceFormatException;
+import dev.verbscope.traces.event.TraceReader;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/** Knows inputs that are not read, so that the user learns what he has and what to do instead. */
+final class Unreadable {
+    private static final Pattern RAW_LINE = Pattern.compile("(?m)^-?\\d+ \\d+ \\d+ (type: \\d+|\\w+: )");
+    private static final Pattern HEX_LINE = Pattern.compile("(?m)^[0-9a-f]{8} [0-9a-f]{8} [0-9a-f]{16} ");
+    private static final Pattern BARE_LINE = Pattern.compile("(?m)^[A-Za-z_]\\w*: \\S+");
+    private static final Pattern LATENCY = Pattern.compile("(?m)^# \\w+ latency trace v");
+    private static final Pattern HISTOGRAM = Pattern.compile("(?m)^# event histogram");
+
+    private Unreadable() {}
+
+    /** Formats that begin with bytes of their own. */
+    static @Nullable TraceReader byMagic(Recogniser.Input input) throws TraceFormatException {
+        Head head = input.head();
+        String what = magic(head);
+        if (what != null) {
+            throw new TraceFormatException(input.path(), "", what);
+        }
+        return null;
+    }
+
+    private static @Nullable String magic(Head head) {
+        if (head.startsWith(0x17, 0x08, 0x44) && head.text().startsWith("tracing", 3)) {
+            return "is a trace.dat of trace-cmd, which is not readable yet; give the output of: trace-cmd report";
+        }
+        if (head.startsWith("PERFILE2") || head.startsWith("2ELIFREP") || head.startsWith("PERFFILE")) {
+            return "is a perf.data file, which is not readable yet; give the output of: perf script";
+        }
+        if (head.startsWith(0x1f, 0x8b)) {
+            return "is compressed by gzip, which is not readable yet; unpack it: zcat FILE | ... -";
+        }
+        if (head.startsWith(0xfd, '7', 'z', 'X', 'Z', 0)) {
+            return "is compressed by xz, which is not readable yet; unpack it: xzcat FILE | ... -";
+        }
+        if (head.startsWith(0x28, 0xb5, 0x2f, 0xfd)) {
+            return "is compressed by zstd, which is not readable yet; unpack it: zstdcat FILE | ... -";
+        }
+        if (head.startsWith("BZh")) {
+            return "is compressed by bzip2; unpack it: bzcat FILE | ... -";
+        }
+        if (head.startsWith('P', 'K', 3, 4)) {
+            return "is a zip archive; unpack it and give the trace in it";
+        }
+        if (head.startsWith(0x7f, 'E', 'L', 'F')) {
+            return "is an ELF program or library; expected a trace";
+        }
+        return null;
+    }
+
+    /** Layouts that the header of a {@code trace} file names. */
+    static @Nullable TraceReader byHeader(Recogniser.Input input) throws TraceFormatException {
+        Head head = input.head();
+        String what = null;
+        if (head.startsWith("#") || head.startsWith("\n#")) {
+            String text = head.text();
+            if (LATENCY.matcher(text).find()) {
+                what = "is tracefs text in latency format, which is not readable yet; record with:"
+                        + " echo nolatency-format > trace_options";
+            } else if (HISTOGRAM.matcher(text).find()) {
+                what = "is the output of a hist trigger; expected a trace of events";
+            }
+        }
+        if (what != null) {
+            throw new TraceFormatException(input.path(), "", what);
+        }
+        return null;
+    }
+
+    /** Text that is no trace, or a layout of it that has no events a reader could tell. */
+    static @Nullable TraceReader byText(Recogniser.Input input) throws TraceFormatException {
+        Head head = input.head();
+        String text = head.text();
+        String start = text.stripLeading();
+        String lower = start.substring(0, Math.min(start.length(), 64)).toLowerCase(java.util.Locale.ROOT);
+        String what = null;
+        if (lower.startsWith("<!doctype html") || lower.startsWith("<html")) {
+            what = text.contains("trace-data") || text.contains("systrace")
+                    ? "is an Android systrace in HTML; extract the trace in it first"
+                    : "is an HTML page; expected a trace";
+        } else if (lower.startsWith("{") || lower.startsWith("[{")) {
+            what = "is JSON; expected a trace (tracefs text, trace-cmd report, perf script)";
+        } else if (start.startsWith("# tracer:")) {
+            what = option(text);
+        } else if (HEX_LINE.matcher(text).find() || RAW_LINE.matcher(text).find()) {
+            what = option(text);
+        }
+        if (what != null) {
+            throw new TraceFormatException(input.path(), "", what);
+        }
+        return null;
+    }
+
+    private static String option(String text) {
+        Matcher raw = RAW_LINE.matcher(text);
+        if (HEX_LINE.matcher(text).find()) {
+            return advice("hex");
+        }
+        if (raw.find()) {
+            return advice("raw");
+        }
+        if (text.chars().filter(c -> c == 0).count() > 8) {
+            return advice("bin");
+        }
+        if (BARE_LINE.matcher(text).find()) {
+            return "is tracefs text without task, CPU and time (trace option nocontext-info), which does not tell enough;"
+                    + " record with: echo context-info > trace_options";
+        }
+        return "has the header of a tracefs trace, but the lines behind it are no events in a known layout";
+    }
+
+    private static String advice(String option) {
+        return "is tracefs text with the option " + option + ", which drops the names of events; record with: echo no"
+                + option + " > trace_options";
+    }
+}
