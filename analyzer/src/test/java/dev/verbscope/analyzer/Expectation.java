@@ -46,8 +46,8 @@ final class Expectation {
                     .as("a finding %s with %s", want.rule, want.facts)
                     .anySatisfy(finding -> {
                         assertThat(finding.rule()).isEqualTo(want.rule);
-                        want.facts.forEach((name, value) -> assertThat(String.valueOf(
-                                        finding.facts().get(name)))
+                        want.facts.forEach((name, value) -> assertThat(
+                                        String.valueOf(finding.facts().get(name)))
                                 .as("fact %s", name)
                                 .isEqualTo(value.toString()));
                     });
@@ -61,7 +61,11 @@ final class Expectation {
     }
 
     private static final String[] ENOMEM = {
-        "enomem-ring-full", "enomem-unpolled-cq", "enomem-leak", "enomem-qp-error", "enomem-hidden-argument",
+        "enomem-ring-full",
+        "enomem-unpolled-cq",
+        "enomem-leak",
+        "enomem-qp-error",
+        "enomem-hidden-argument",
         "enomem-unexplained"
     };
 
@@ -106,7 +110,8 @@ final class Expectation {
                 of().finds("double-post", Map.of("wr_ids", 3, "double_posts", 3, "reason", "retry-from-head"))
                         .not("repost-leak");
             case "stalenext" ->
-                of().finds("double-post", Map.of("wr_ids", 7, "reason", "stale-next")).not("repost-leak");
+                of().finds("double-post", Map.of("wr_ids", 7, "reason", "stale-next"))
+                        .not("repost-leak");
             case "selfloop" ->
                 of().finds("double-post", Map.of("wr_ids", 3, "reason", "chain-loops"))
                         .finds("enomem-ring-full", Map.of("outstanding", 127))

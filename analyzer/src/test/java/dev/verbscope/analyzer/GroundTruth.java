@@ -68,7 +68,9 @@ final class GroundTruth {
             assertThat(lengths)
                     .as("chain lengths of calls that returned 0")
                     .isEqualTo(withDrains(successfulLengths(), 1, drains));
-            assertThat(accepted).as("accepted WRs").isEqualTo(root.get("wrs_accepted").asLong() + drains);
+            assertThat(accepted)
+                    .as("accepted WRs")
+                    .isEqualTo(root.get("wrs_accepted").asLong() + drains);
         }
         assertThat(receives).as("receives by status").isEqualTo(withDrains(receives(), WcStatus.WR_FLUSH_ERR, drains));
     }
@@ -93,7 +95,9 @@ final class GroundTruth {
         Map<Integer, Long> map = new TreeMap<>();
         root.get("recv_completions_by_status").properties().forEach(e -> {
             String key = e.getKey();
-            map.put(Integer.parseInt(key.substring(0, key.indexOf(' '))), e.getValue().asLong());
+            map.put(
+                    Integer.parseInt(key.substring(0, key.indexOf(' '))),
+                    e.getValue().asLong());
         });
         return map;
     }

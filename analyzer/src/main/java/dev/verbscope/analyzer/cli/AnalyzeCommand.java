@@ -90,8 +90,7 @@ final class AnalyzeCommand implements Callable<Integer> {
             if (i > 0) {
                 text.println();
             }
-            text.print(TextReport.of(
-                    reports.get(i), colour ? TextReport.Style.COLOUR : TextReport.Style.PLAIN));
+            text.print(TextReport.of(reports.get(i), colour ? TextReport.Style.COLOUR : TextReport.Style.PLAIN));
         }
         text.flush();
     }

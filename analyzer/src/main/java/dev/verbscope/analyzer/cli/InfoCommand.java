@@ -82,7 +82,8 @@ final class InfoCommand implements Callable<Integer> {
         PrintWriter out = spec.commandLine().getOut();
         TraceInfo info = reader.info();
         out.println("file:    " + info.path());
-        out.println("format:  " + info.format() + (reader.state() == TraceReader.State.INCOMPLETE ? ", incomplete" : ""));
+        out.println(
+                "format:  " + info.format() + (reader.state() == TraceReader.State.INCOMPLETE ? ", incomplete" : ""));
         out.println("kernel:  " + (info.kernel() == null ? "not told" : info.kernel()));
         out.println("host:    " + (info.host() == null ? "not told" : info.host()));
         boolean nanos = info.timeUnit() == TraceInfo.TimeUnit.NANOSECONDS;
@@ -96,7 +97,8 @@ final class InfoCommand implements Callable<Integer> {
         for (ImportStat stat : ImportStat.values()) {
             long n = reader.stats().get(stat);
             if (stat.severity() != ImportStat.Severity.INFO && n > 0) {
-                out.println("         " + n + " " + stat.meaning() + (stat.remedy().isEmpty() ? "" : "; " + stat.remedy()));
+                out.println(
+                        "         " + n + " " + stat.meaning() + (stat.remedy().isEmpty() ? "" : "; " + stat.remedy()));
             }
         }
         if (reader.stats().firstMalformed() != null) {
@@ -111,8 +113,7 @@ final class InfoCommand implements Callable<Integer> {
 
     private static String stamp(long time, boolean nanos) {
         return nanos
-                ? String.format(
-                        Locale.ROOT, "%d.%09d", time / 1_000_000_000L, Math.floorMod(time, 1_000_000_000L))
+                ? String.format(Locale.ROOT, "%d.%09d", time / 1_000_000_000L, Math.floorMod(time, 1_000_000_000L))
                 : Long.toString(time);
     }
 }

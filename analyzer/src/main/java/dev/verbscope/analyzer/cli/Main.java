@@ -8,7 +8,6 @@ import picocli.AutoComplete;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.Spec;
 
 /** Entry point of the {@code verbscope} command. */
@@ -68,16 +67,16 @@ public final class Main implements Runnable {
         Main main = new Main();
         CommandLine line = new CommandLine(main);
         line.setCaseInsensitiveEnumValuesAllowed(true);
-        line.setExecutionExceptionHandler((exception, cmd, parsed) -> main.failed(exception, cmd, parsed));
+        line.setExecutionExceptionHandler((exception, cmd, parsed) -> main.failed(exception, cmd));
         return line;
     }
 
-    private int failed(Exception exception, CommandLine cmd, ParseResult parsed) {
+    private int failed(Exception exception, CommandLine cmd) {
         if (debug) {
             exception.printStackTrace(cmd.getErr());
         }
-        if (exception instanceof IOException) {
-            cmd.getErr().println("verbscope: " + message((IOException) exception));
+        if (exception instanceof IOException io) {
+            cmd.getErr().println("verbscope: " + message(io));
             return EXIT_BAD_INPUT;
         }
         cmd.getErr()

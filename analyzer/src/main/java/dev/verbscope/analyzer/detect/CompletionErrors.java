@@ -63,12 +63,12 @@ final class CompletionErrors implements Detector {
     public void finish(CaptureFacts capture, Consumer<Finding> findings) {
         seen.forEach((key, entry) -> {
             if (key.queue.joinedTo() == null) {
-                findings.accept(key.receive ? receive(capture, key, entry) : other(key, entry));
+                findings.accept(key.receive ? receive(key, entry) : other(key, entry));
             }
         });
     }
 
-    private static Finding receive(CaptureFacts capture, Key key, Seen entry) {
+    private static Finding receive(Key key, Seen entry) {
         ReceiveQueue queue = key.queue;
         DriverFacts driver = DriverFacts.ofModule(queue.driver());
         long flushed = queue.receives(WcStatus.WR_FLUSH_ERR);
@@ -100,7 +100,7 @@ final class CompletionErrors implements Detector {
         finding.fact("candidates", candidates(key.status, driver))
                 .cause(source
                         + (flushed > 0 ? " The error took the QP to ERR, which flushed " + flushed + " more." : ""));
-        return finding.advice(advice(key.status, driver))
+        return finding.advice(advice(key.status))
                 .settle(
                         "probes that show the lkey and length of the failing WR, and MR registrations (mr_alloc, mr_dereg)")
                 .build();
@@ -135,7 +135,7 @@ final class CompletionErrors implements Detector {
         };
     }
 
-    private static String advice(int status, DriverFacts driver) {
+    private static String advice(int status) {
         return switch (status) {
             case WcStatus.LOC_LEN_ERR -> "Make the receive buffers as long as the longest message the peer may send.";
             default ->

@@ -115,9 +115,8 @@ final class DoublePost implements Detector {
                     return Cause.RETRY_FROM_HEAD;
                 }
             }
-            return Cause.REPOSTED_EARLY;
         }
-        return Cause.STALE_NEXT;
+        return call.wrsSeen() > 1 || call.atLeast() ? Cause.STALE_NEXT : Cause.REPOSTED_EARLY;
     }
 
     private void confirm(Suspicion suspicion, boolean inferred) {

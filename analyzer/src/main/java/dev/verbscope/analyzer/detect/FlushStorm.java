@@ -6,7 +6,7 @@ import dev.verbscope.analyzer.ledger.PostCall;
 import dev.verbscope.analyzer.ledger.ReceiveQueue;
 import dev.verbscope.analyzer.verbs.EventRef;
 import dev.verbscope.analyzer.verbs.WcStatus;
-import java.util.IdentityHashMap;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.function.Consumer;
 
@@ -22,13 +22,13 @@ final class FlushStorm implements Detector {
         boolean drained;
     }
 
-    private final Map<ReceiveQueue, State> states = new IdentityHashMap<>();
+    private final Map<ReceiveQueue, State> states = new HashMap<>();
 
     @Override
     public void wrAccepted(PostCall call, int record, int earlier) {
         ReceiveQueue queue = call.queue();
         boolean drain = queue.wrs().numSge(record) == 0;
-        if (drain || queue.inError()) {
+        if (drain || (queue.inError() && !call.lastAcceptedWasIdle())) {
             State state = states.computeIfAbsent(queue, q -> new State());
             if (drain) {
                 state.drained = true;
@@ -69,7 +69,7 @@ final class FlushStorm implements Detector {
                 .fact("posted_in_error", postedInError)
                 .fact("started_by", error ? "completion-error" : "state change without an error completion")
                 .evidence(start)
-                .evidence(queue.firstFlush() == start ? null : queue.firstFlush())
+                .evidence(error ? queue.firstFlush() : null)
                 .advice(
                         error
                                 ? "Look at the error that started it; the flushes follow from it."

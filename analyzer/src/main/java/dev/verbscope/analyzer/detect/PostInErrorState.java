@@ -9,14 +9,15 @@ import dev.verbscope.analyzer.verbs.EventRef;
 import dev.verbscope.analyzer.verbs.Moment;
 import dev.verbscope.analyzer.verbs.WcStatus;
 import java.util.ArrayList;
-import java.util.IdentityHashMap;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
 
 /**
  * Posts that a queue in ERR accepted and flushed at once. The post of ib_drain_rq, which has no SGE, is how a queue is
- * drained and no finding (KERNEL_FACTS.md section 6.2).
+ * drained and no finding (KERNEL_FACTS.md section 6.2). Nor is the repost of a buffer whose receive had succeeded: it
+ * races with the error on another CPU.
  */
 final class PostInErrorState implements Detector {
     private static final class State {
@@ -26,12 +27,12 @@ final class PostInErrorState implements Detector {
         final List<EventRef> evidence = new ArrayList<>();
     }
 
-    private final Map<ReceiveQueue, State> states = new IdentityHashMap<>();
+    private final Map<ReceiveQueue, State> states = new HashMap<>();
 
     @Override
     public void wrAccepted(PostCall call, int record, int earlier) {
         ReceiveQueue queue = call.queue();
-        if (!queue.inError() || queue.wrs().numSge(record) == 0) {
+        if (!queue.inError() || queue.wrs().numSge(record) == 0 || call.lastAcceptedWasIdle()) {
             return;
         }
         State state = states.computeIfAbsent(queue, q -> new State());

@@ -36,9 +36,9 @@ final class RepostLeak implements Detector {
             FillTrend trend = queue.trend();
             int driest = driestWindow(trend);
             if (!capture.eventsLost() && driest + 1 >= MIN_WINDOWS && falls(trend, driest)) {
-                report(capture, queue, trend, driest, findings);
+                report(queue, trend, driest, findings);
             } else if (queue.sinceCreation() && queue.wrsPosted() > 0 && queue.outstandingLow() == 0 && demand(trend)) {
-                reportDry(queue, trend, findings);
+                reportDry(queue, findings);
             }
         }
     }
@@ -79,17 +79,17 @@ final class RepostLeak implements Detector {
         return rnr.stream().anyMatch(ref -> ref.time() >= last);
     }
 
-    private void report(
-            CaptureFacts capture, ReceiveQueue queue, FillTrend trend, int driest, Consumer<Finding> findings) {
+    private void report(ReceiveQueue queue, FillTrend trend, int driest, Consumer<Finding> findings) {
+        // the last window of the lowest level: what completes at that level belongs to the drain
         int lowest = driest;
         for (int w = driest; w < trend.windows(); w++) {
-            if (trend.low(w) < trend.low(lowest)) {
+            if (trend.low(w) <= trend.low(lowest)) {
                 lowest = w;
             }
         }
         int start = trend.high(0);
         int deficit = start - trend.low(lowest);
-        int batch = queue.wrsPerCall().isEmpty() ? 1 : queue.wrsPerCall().lastKey();
+        int batch = queue.medianWrsPerCall();
         // a consumer that posts in batches may hold up to one batch less a WR back without having lost any
         int lost = batch <= 1 ? deficit : Math.max(queue.skippedBuffers(), deficit - (batch - 1));
         if (lost < MIN_LOST) {
@@ -143,7 +143,7 @@ final class RepostLeak implements Detector {
     }
 
     /** Never reposted at all, and a peer asked for more. */
-    private void reportDry(ReceiveQueue queue, FillTrend trend, Consumer<Finding> findings) {
+    private void reportDry(ReceiveQueue queue, Consumer<Finding> findings) {
         findings.accept(Finding.of("repost-leak", Severity.ERROR, Confidence.POSSIBLE, queue)
                 .title(queue.name() + ": the queue ran dry and a sender gave up with RNR")
                 .cause(queue.wrsPosted() + " receives were posted, all completed, none replaced them, and a QP of this"

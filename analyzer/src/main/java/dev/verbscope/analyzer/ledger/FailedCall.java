@@ -32,6 +32,22 @@ public record FailedCall(
         boolean beforeFirstAccepted,
         EventRef call) {
 
+    FailedCall atIndex(int index) {
+        return new FailedCall(
+                number,
+                result,
+                wrsSeen,
+                atLeast,
+                index,
+                badNumSge,
+                accepted,
+                outstandingBefore,
+                headWrId,
+                afterError,
+                beforeFirstAccepted,
+                call);
+    }
+
     static FailedCall of(PostCall call) {
         return new FailedCall(
                 call.number(),

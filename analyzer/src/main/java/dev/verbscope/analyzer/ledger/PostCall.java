@@ -55,8 +55,8 @@ public final class PostCall {
     String pendingEvent = "";
     boolean lastWrHasNext;
 
-    // what the double-post rule found in this call
     boolean acceptedExact;
+    boolean lastWasIdle;
 
     void begin(long newNumber, ReceiveQueue to, Moment at, long wr, long wrId, int numSge, long next) {
         queue = to;
@@ -141,6 +141,14 @@ public final class PostCall {
     /** Whether {@link #accepted()} is what the driver did WR by WR, and no lower bound. */
     public boolean acceptedExact() {
         return acceptedExact;
+    }
+
+    /**
+     * Whether the WR accepted last names a buffer whose last receive had succeeded: posting it again is what consumers
+     * do, even while the queue is being closed on another CPU.
+     */
+    public boolean lastAcceptedWasIdle() {
+        return lastWasIdle;
     }
 
     /** Index of the failing WR in the chain, -1 where not known or there is none. */

@@ -55,6 +55,7 @@ public final class QueueLedger implements VerbsSink {
     private long disconnects;
     private long unmatchedReturns;
     private long unjoinedWrs;
+    private boolean wrEntriesSeen;
 
     /** WRs that a consumer has announced and whose post has not been seen yet. */
     private static final class ConsumerBatch {
@@ -245,6 +246,7 @@ public final class QueueLedger implements VerbsSink {
 
     @Override
     public void wrEntry(Moment at, long rq, long wr, long wrId, int numSge, long next, long sgeAddr, long sgeLength) {
+        wrEntriesSeen = true;
         PostCall call = openCall(at);
         if (call == null) {
             orphanWr(at, rq, wr, wrId, numSge, sgeAddr, sgeLength);
@@ -360,7 +362,7 @@ public final class QueueLedger implements VerbsSink {
             queue.anonymous++;
         } else {
             int earlier = queue.wrs.find(wrId);
-            queue.idleNoMore(wrId);
+            call.lastWasIdle = queue.idleNoMore(wrId);
             int record = queue.wrs.add(
                     wrId,
                     wr,
@@ -909,5 +911,8 @@ public final class QueueLedger implements VerbsSink {
             settle(open.get(0));
         }
         batches.forEach(QueueLedger::closeBatch);
+        if (wrEntriesSeen) {
+            queues.forEach(ReceiveQueue::refusedBeforeFirstWr);
+        }
     }
 }

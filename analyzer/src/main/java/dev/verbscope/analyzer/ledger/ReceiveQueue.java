@@ -195,6 +195,20 @@ public final class ReceiveQueue {
         return result;
     }
 
+    /** Median number of WRs of the calls that returned 0; 0 if there was none. */
+    public int medianWrsPerCall() {
+        SortedMap<Integer, Long> histogram = wrsPerCall();
+        long calls = histogram.values().stream().mapToLong(Long::longValue).sum();
+        long seen = 0;
+        for (var entry : histogram.entrySet()) {
+            seen += entry.getValue();
+            if (seen * 2 >= calls) {
+                return entry.getKey();
+            }
+        }
+        return 0;
+    }
+
     /** The first failed calls. */
     public List<FailedCall> failedCalls() {
         return failedCalls;
@@ -353,6 +367,17 @@ public final class ReceiveQueue {
         return postCalls > 0 || wrsPosted > 0 || receiveCompletions() > 0;
     }
 
+    /** The driver's inner function is probed, so a call that never reached it was refused before its first WR. */
+    void refusedBeforeFirstWr() {
+        failedCalls.replaceAll(call -> {
+            if (call.badIndex() < 0 && call.accepted() == 0) {
+                uncertainCalls--;
+                return call.atIndex(0);
+            }
+            return call;
+        });
+    }
+
     void keepFailed(PostCall call) {
         if (failedCalls.size() < MAX_FAILED) {
             failedCalls.add(FailedCall.of(call));
@@ -377,12 +402,15 @@ public final class ReceiveQueue {
         }
     }
 
-    void idleNoMore(long wrId) {
+    /** Tells whether the buffer was idle, which it is no more. */
+    boolean idleNoMore(long wrId) {
         int record = idle.find(wrId);
-        if (record != WrList.NONE) {
-            lastIdleReposted = Math.max(lastIdleReposted, idle.sequence(record));
-            idle.remove(record);
+        if (record == WrList.NONE) {
+            return false;
         }
+        lastIdleReposted = Math.max(lastIdleReposted, idle.sequence(record));
+        idle.remove(record);
+        return true;
     }
 
     void becameIdle(int record) {

@@ -147,7 +147,7 @@ public final class JsonReport {
         json.writeNumberField("wrs_posted", queue.wrsPosted());
         json.writeObjectFieldStart("wrs_per_call");
         json.writeNumberField("mean", Math.round(figures.meanWrsPerCall() * 1000) / 1000.0);
-        json.writeNumberField("p50", figures.medianWrsPerCall());
+        json.writeNumberField("p50", queue.medianWrsPerCall());
         json.writeNumberField("max", figures.maxWrsPerCall());
         json.writeObjectFieldStart("histogram");
         for (Map.Entry<Integer, Long> entry : queue.wrsPerCall().entrySet()) {

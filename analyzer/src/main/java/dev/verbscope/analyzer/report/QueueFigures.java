@@ -35,19 +35,6 @@ final class QueueFigures {
         return calls == 0 ? 0 : (double) wrs / calls;
     }
 
-    int medianWrsPerCall() {
-        long calls =
-                queue.wrsPerCall().values().stream().mapToLong(Long::longValue).sum();
-        long seen = 0;
-        for (Map.Entry<Integer, Long> entry : queue.wrsPerCall().entrySet()) {
-            seen += entry.getValue();
-            if (seen * 2 >= calls) {
-                return entry.getKey();
-            }
-        }
-        return 0;
-    }
-
     int maxWrsPerCall() {
         return queue.wrsPerCall().isEmpty() ? 0 : queue.wrsPerCall().lastKey();
     }

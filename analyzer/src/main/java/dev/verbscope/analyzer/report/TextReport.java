@@ -204,7 +204,7 @@ public final class TextReport {
                     Locale.ROOT,
                     "mean %.2f p50 %d max %d",
                     figures.meanWrsPerCall(),
-                    figures.medianWrsPerCall(),
+                    queue.medianWrsPerCall(),
                     figures.maxWrsPerCall()));
             out.append("; doorbell: ").append(figures.driver().doorbell().label());
             if (figures.doorbells() > 0) {
