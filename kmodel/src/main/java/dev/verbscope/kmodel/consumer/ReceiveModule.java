@@ -72,6 +72,9 @@ public final class ReceiveModule {
     private long leaked;
     private long idleNanos = IDLE_NANOS;
     private boolean filled;
+    /** A post failed and nothing completed since: trying again now would fail again. */
+    private boolean blocked;
+    private boolean timerSet;
     private boolean unloading;
     private boolean drained;
     private boolean gone;
@@ -283,6 +286,7 @@ public final class ReceiveModule {
             state[slots[i]] = SlotState.POSTED;
         }
         if (ret != 0) {
+            blocked = true;
             kernel.printk(String.format(
                     "%s: post_recv failed ret=%d wr_id=%d qp=%d",
                     MODULE, ret, bad.wr == null ? -1 : bad.wr.wrId, to.qpNum));
@@ -377,6 +381,7 @@ public final class ReceiveModule {
             return;
         }
         kernel.sim().advance(HANDLE_NANOS);
+        blocked = false;
         int slot = slotOf(completion.wrId);
         state[slot] = SlotState.DONE;
         if (completion.status == WcStatus.SUCCESS) {
@@ -416,16 +421,28 @@ public final class ReceiveModule {
     }
 
     private void afterPoll() {
-        if (unloading || pendingCount == 0) {
+        if (unloading || blocked || pendingCount == 0) {
             return;
         }
         Repost repost = config.repost();
         switch (repost.policy()) {
             case SINGLE -> postPending(1, false);
             case BATCH -> postPending(repost.batch(), false);
-            case BATCH_TIMEOUT ->
+            case BATCH_TIMEOUT -> {
                 postPending(repost.batch(), kernel.sim().now() - oldestPending >= repost.timeoutNanos());
+                setTimer(repost.timeoutNanos());
+            }
             case NEVER -> {}
+        }
+    }
+
+    private void setTimer(long nanos) {
+        if (pendingCount > 0 && !timerSet && !blocked) {
+            timerSet = true;
+            kernel.sim().after(nanos, tasks.softirq, () -> {
+                timerSet = false;
+                afterPoll();
+            });
         }
     }
 
