@@ -1,6 +1,5 @@
 package dev.verbscope.kmodel.consumer;
 
-import dev.verbscope.kmodel.sim.Simulator;
 import dev.verbscope.kmodel.sim.Task;
 import dev.verbscope.kmodel.trace.KernelText;
 import dev.verbscope.kmodel.verbs.CorePolledCq;
@@ -34,6 +33,7 @@ public final class ReceiveModule {
     private static final int HANDLE_NANOS = 250;
     private static final long IDLE_NANOS = 8_000;
     private static final long IDLE_MAX_NANOS = 64_000;
+    private static final long FLUSHED_NANOS = 10_000;
     private static final long DRAIN_CHECK_NANOS = 20_000;
     private static final long DMA_MAPPING_ERROR = -1L;
     /** One mapping in so many fails where {@link Mistake#UNCHECKED_MAPPING} is to matter. */
@@ -74,6 +74,7 @@ public final class ReceiveModule {
     private boolean filled;
     /** A post failed and nothing completed since: trying again now would fail again. */
     private boolean blocked;
+
     private boolean timerSet;
     private boolean unloading;
     private boolean drained;
@@ -269,8 +270,9 @@ public final class ReceiveModule {
             if (postChain(slots) != 0) {
                 return;
             }
+            // what is left came with the last poll, give or take one
+            oldestPending = kernel.sim().now();
         }
-        oldestPending = kernel.sim().now();
     }
 
     private int postChain(int[] slots) {
@@ -389,11 +391,7 @@ public final class ReceiveModule {
         } else if (completion.status != WcStatus.WR_FLUSH_ERR) {
             kernel.printk(String.format(
                     "%s: cqe err: status=%d vendor=%d wr_id=%d qp=%d",
-                    MODULE,
-                    completion.status.number(),
-                    completion.vendorErr,
-                    completion.wrId,
-                    completion.qpNum));
+                    MODULE, completion.status.number(), completion.vendorErr, completion.wrId, completion.qpNum));
         }
         if (givesBack(completion.status)) {
             addPending(slot);
@@ -411,9 +409,7 @@ public final class ReceiveModule {
                 && repost.leakEvery() > 0
                 && received > repost.leakAfter()
                 && (received - repost.leakAfter()) % repost.leakEvery() == 0;
-        if (leaks
-                || repost.policy() == Repost.Policy.NEVER
-                || (status != WcStatus.SUCCESS && repost.onSuccessOnly())) {
+        if (leaks || repost.policy() == Repost.Policy.NEVER || (status != WcStatus.SUCCESS && repost.onSuccessOnly())) {
             leaked++;
             return false;
         }
@@ -452,14 +448,19 @@ public final class ReceiveModule {
      */
     public void unload() {
         unloading = true;
-        Simulator sim = kernel.sim();
         verbs.ibModifyQp(present(qp), QpState.ERR);
+        // modify_qp sleeps until the device is done, and what was queued is flushed meanwhile: a full ring has room
+        // then
+        kernel.sim().after(FLUSHED_NANOS, tasks.unload, this::drain);
+    }
+
+    private void drain() {
         drainWr.numSge = 0;
         if (verbs.ibPostRecv(present(qp), drainWr, bad, drainPlace) != 0) {
             // nothing will come back: take what was flushed and go on
             drained = true;
         }
-        sim.after(DRAIN_CHECK_NANOS, tasks.unload, this::finishUnload);
+        kernel.sim().after(DRAIN_CHECK_NANOS, tasks.unload, this::finishUnload);
     }
 
     private void finishUnload() {

@@ -51,8 +51,7 @@ public final class GenericDriver implements DeviceOps {
      * @param completionTask who runs when the device completes
      * @param firstQpNum number of the first QP made
      */
-    public GenericDriver(
-            Kernel kernel, DriverFacts facts, DriverCosts costs, Task completionTask, int firstQpNum) {
+    public GenericDriver(Kernel kernel, DriverFacts facts, DriverCosts costs, Task completionTask, int firstQpNum) {
         this.kernel = kernel;
         this.facts = facts;
         this.costs = costs;
@@ -104,7 +103,8 @@ public final class GenericDriver implements DeviceOps {
             }
             queued++;
             unannounced++;
-            if (facts.doorbell().everyWrs() > 0 && unannounced == facts.doorbell().everyWrs()) {
+            if (facts.doorbell().everyWrs() > 0
+                    && unannounced == facts.doorbell().everyWrs()) {
                 ring(qp);
                 unannounced = 0;
             }
@@ -209,8 +209,10 @@ public final class GenericDriver implements DeviceOps {
 
     @Override
     public IbQp createQp(IbDevice device, IbQpCap asked, IbCq recvCq) {
-        int slots = facts.slots().applyAsInt(Math.min(asked.maxRecvWr(), facts.attrs().maxQpWr()));
-        int sges = facts.sgeLimit().applyAsInt(Math.min(asked.maxRecvSge(), facts.attrs().maxRecvSge()));
+        int slots = facts.slots()
+                .applyAsInt(Math.min(asked.maxRecvWr(), facts.attrs().maxQpWr()));
+        int sges = facts.sgeLimit()
+                .applyAsInt(Math.min(asked.maxRecvSge(), facts.attrs().maxRecvSge()));
         return new HcaQp(
                 device,
                 kernel.memory().alloc(QP_BYTES, 0x800),

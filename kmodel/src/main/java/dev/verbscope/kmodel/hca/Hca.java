@@ -132,8 +132,7 @@ public final class Hca {
             v[3] = status.number();
             // an error CQE's opcode is not valid; captures show 0 there (CAPTURE_FACTS.md fact 7)
             v[4] = status == WcStatus.SUCCESS
-                    ? WcOpcode.RECV.number(
-                            kernel.profile().wcOpcodes().value())
+                    ? WcOpcode.RECV.number(kernel.profile().wcOpcodes().value())
                     : 0;
             v[5] = 0;
             v[6] = byteLen;

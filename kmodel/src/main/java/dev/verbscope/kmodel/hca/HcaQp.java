@@ -14,8 +14,7 @@ public final class HcaQp extends IbQp {
     public final long rqAddress;
 
     /** Made by the driver's create_qp. */
-    public HcaQp(
-            IbDevice device, long address, int qpNum, HcaCq cq, IbQpCap asked, IbQpCap granted, RecvRing ring) {
+    public HcaQp(IbDevice device, long address, int qpNum, HcaCq cq, IbQpCap asked, IbQpCap granted, RecvRing ring) {
         super(device, address, qpNum, cq, asked, granted);
         this.ring = ring;
         this.cq = cq;

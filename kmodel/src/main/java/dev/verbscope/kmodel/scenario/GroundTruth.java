@@ -6,10 +6,10 @@ import dev.verbscope.kmodel.verbs.VerbsObserver;
 import dev.verbscope.kmodel.verbs.WcStatus;
 import java.util.ArrayList;
 import java.util.EnumMap;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 
 /** What really happened in a run, counted beside the trace and never from it. */
 public final class GroundTruth implements VerbsObserver {
@@ -33,15 +33,17 @@ public final class GroundTruth implements VerbsObserver {
         private final Map<Integer, Long> byDriverResult = new TreeMap<>();
         private final Map<Integer, Long> consumerErrors = new TreeMap<>();
         private final Map<Integer, Long> chainLengths = new TreeMap<>();
-        private final Map<WcStatus, Long> completions = new EnumMap<>(WcStatus.class);
+        private final EnumMap<WcStatus, long[]> completions = new EnumMap<>(WcStatus.class);
         private final List<FailedCall> failed = new ArrayList<>();
-        private final Map<Long, Integer> outstandingIds = new HashMap<>();
+        private final IdCounts outstandingIds = new IdCounts();
         private long postCalls;
         private long refusedByWrapper;
         private long accepted;
         private long completed;
         private long consumed;
         private long doorbells;
+        private long announced;
+        private long unannouncedConsumptions;
         private long outstandingMax;
         private long doublePosts;
         private long unmatchedCompletions;
@@ -74,7 +76,9 @@ public final class GroundTruth implements VerbsObserver {
 
         /** Receive completions by status. */
         public Map<WcStatus, Long> completions() {
-            return completions;
+            Map<WcStatus, Long> out = new EnumMap<>(WcStatus.class);
+            completions.forEach((status, count) -> out.put(status, count[0]));
+            return out;
         }
 
         /** Failed calls in order, at most {@link #MAX_FAILED_CALLS}. */
@@ -95,6 +99,11 @@ public final class GroundTruth implements VerbsObserver {
         /** WQEs that the device fetched for messages. */
         public long consumed() {
             return consumed;
+        }
+
+        /** WQEs fetched for messages before a doorbell announced them; anything but 0 is a fault of the model. */
+        public long unannouncedConsumptions() {
+            return unannouncedConsumptions;
         }
 
         /** Doorbells rung. */
@@ -130,9 +139,31 @@ public final class GroundTruth implements VerbsObserver {
 
     private final Map<Integer, Qp> qps = new TreeMap<>();
     private long cqOverflows;
+    private int lastNum;
+    private @Nullable Qp lastQp;
 
     private Qp of(IbQp qp) {
-        return qps.computeIfAbsent(qp.qpNum, k -> new Qp());
+        Qp last = lastQp;
+        if (last != null && lastNum == qp.qpNum) {
+            return last;
+        }
+        lastNum = qp.qpNum;
+        last = qps.computeIfAbsent(qp.qpNum, k -> new Qp());
+        lastQp = last;
+        return last;
+    }
+
+    /**
+     * The counts of one QP.
+     *
+     * @throws IllegalArgumentException if nothing was ever seen of it
+     */
+    public Qp qp(int qpNum) {
+        Qp qp = qps.get(qpNum);
+        if (qp == null) {
+            throw new IllegalArgumentException("no QP " + qpNum + " in this run");
+        }
+        return qp;
     }
 
     /** The counts by QP number. */
@@ -170,33 +201,35 @@ public final class GroundTruth implements VerbsObserver {
         Qp qp = of(ibqp);
         qp.accepted++;
         qp.outstandingMax = Math.max(qp.outstandingMax, qp.outstanding());
-        if (qp.outstandingIds.merge(wrId, 1, Integer::sum) > 1) {
+        if (qp.outstandingIds.add(wrId) > 1) {
             qp.doublePosts++;
         }
     }
 
     @Override
-    public void wqeConsumed(IbQp qp, long wrId) {
-        of(qp).consumed++;
+    public void wqeConsumed(IbQp ibqp, long wrId) {
+        Qp qp = of(ibqp);
+        qp.consumed++;
+        // the ring is in order: the WQE fetched now is the one behind those completed
+        if (qp.completed >= qp.announced) {
+            qp.unannouncedConsumptions++;
+        }
     }
 
     @Override
-    public void doorbell(IbQp qp) {
-        of(qp).doorbells++;
+    public void doorbell(IbQp ibqp) {
+        Qp qp = of(ibqp);
+        qp.doorbells++;
+        qp.announced = qp.accepted;
     }
 
     @Override
     public void completion(IbQp ibqp, long wrId, WcStatus status) {
         Qp qp = of(ibqp);
         qp.completed++;
-        qp.completions.merge(status, 1L, Long::sum);
-        Integer left = qp.outstandingIds.get(wrId);
-        if (left == null) {
+        qp.completions.computeIfAbsent(status, k -> new long[1])[0]++;
+        if (!qp.outstandingIds.remove(wrId)) {
             qp.unmatchedCompletions++;
-        } else if (left == 1) {
-            qp.outstandingIds.remove(wrId);
-        } else {
-            qp.outstandingIds.put(wrId, left - 1);
         }
     }
 

@@ -42,6 +42,12 @@ final class JsonFields {
         return node.path(field);
     }
 
+    /** Whether the field is there; asking makes it known. */
+    private boolean has(String field) {
+        read.add(field);
+        return node.has(field);
+    }
+
     String text(String field) throws TraceFormatException {
         JsonNode v = get(field);
         if (!v.isTextual() || v.textValue().isBlank()) {
@@ -51,7 +57,7 @@ final class JsonFields {
     }
 
     String text(String field, String ifAbsent) throws TraceFormatException {
-        return node.has(field) ? text(field) : ifAbsent;
+        return has(field) ? text(field) : ifAbsent;
     }
 
     long number(String field, long low, long high) throws TraceFormatException {
@@ -63,11 +69,11 @@ final class JsonFields {
     }
 
     long number(String field, long low, long high, long ifAbsent) throws TraceFormatException {
-        return node.has(field) ? number(field, low, high) : ifAbsent;
+        return has(field) ? number(field, low, high) : ifAbsent;
     }
 
     boolean flag(String field, boolean ifAbsent) throws TraceFormatException {
-        if (!node.has(field)) {
+        if (!has(field)) {
             return ifAbsent;
         }
         JsonNode v = get(field);
@@ -79,7 +85,7 @@ final class JsonFields {
 
     /** A constant, written in lower case with dashes. */
     <E extends Enum<E>> E choice(String field, Class<E> type, E ifAbsent) throws TraceFormatException {
-        if (!node.has(field)) {
+        if (!has(field)) {
             return ifAbsent;
         }
         return constant(full(field), type, get(field));
@@ -122,7 +128,7 @@ final class JsonFields {
     }
 
     private JsonNode list(String field) throws TraceFormatException {
-        if (!node.has(field)) {
+        if (!has(field)) {
             return JsonNodeFactory.instance.arrayNode();
         }
         JsonNode v = get(field);
@@ -134,7 +140,7 @@ final class JsonFields {
 
     /** An object within; an absent one is read as empty, so that its own fields say what is missing. */
     JsonFields object(String field) throws TraceFormatException {
-        return node.has(field)
+        return has(field)
                 ? new JsonFields(file, full(field), get(field))
                 : new JsonFields(file, full(field), JsonNodeFactory.instance.objectNode());
     }

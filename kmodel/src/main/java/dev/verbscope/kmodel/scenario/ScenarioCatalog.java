@@ -32,8 +32,7 @@ public final class ScenarioCatalog {
      */
     public static Scenario shipped(String name) throws IOException {
         if (!NAMES.contains(name)) {
-            throw new TraceFormatException(
-                    name, "", "expected a scenario file or one of " + String.join(", ", NAMES));
+            throw new TraceFormatException(name, "", "expected a scenario file or one of " + String.join(", ", NAMES));
         }
         try (InputStream in = ScenarioCatalog.class.getResourceAsStream(name + ".json")) {
             if (in == null) {

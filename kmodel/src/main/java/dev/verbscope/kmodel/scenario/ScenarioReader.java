@@ -139,8 +139,8 @@ public final class ScenarioReader {
     private static ModuleConfig consumer(JsonFields f, Scenario.Device device) throws TraceFormatException {
         int slots = (int) f.number("slots", 1, 65536, 256);
         int cqe = (int) f.number("cqe", 1, 65536, 512);
-        IbQpCap asked = new IbQpCap((int) f.number("max_recv_wr", 1, RecvRing.MAX_DEPTH, 256), (int)
-                f.number("max_recv_sge", 1, 255, 1));
+        IbQpCap asked = new IbQpCap(
+                (int) f.number("max_recv_wr", 1, RecvRing.MAX_DEPTH, 256), (int) f.number("max_recv_sge", 1, 255, 1));
         int depth = Math.min(asked.maxRecvWr(), device.maxQpWr());
         if (cqe <= depth) {
             throw f.wrong("cqe", "more than the receive ring's " + depth + ", for the marker WR of the drain");
@@ -210,7 +210,8 @@ public final class ScenarioReader {
     private static Map<String, List<String>> expect(JsonFields f) throws TraceFormatException {
         Map<String, List<String>> out = new HashMap<>();
         for (String profile : f.names()) {
-            if (!profile.equals(Scenario.DEFAULT) && KernelProfiles.named(profile).isEmpty()) {
+            if (!profile.equals(Scenario.DEFAULT)
+                    && KernelProfiles.named(profile).isEmpty()) {
                 throw f.wrong(profile, "\"" + Scenario.DEFAULT + "\" or one of " + profileNames() + " as its name");
             }
             out.put(profile, f.texts(profile));

@@ -144,7 +144,9 @@ public final class Simulation {
     private DriverFacts facts() {
         Scenario.Device device = scenario.device();
         DriverFacts facts = ArticleDriver.FACTS.withAttrs(new IbDeviceAttr(
-                device.maxQpWr(), device.maxRecvSge(), ArticleDriver.FACTS.attrs().maxCqe()));
+                device.maxQpWr(),
+                device.maxRecvSge(),
+                ArticleDriver.FACTS.attrs().maxCqe()));
         return device.softwareLkeyCheck() ? facts.withCheck(ArticleDriver.SOFTWARE_LKEY_CHECK) : facts;
     }
 }

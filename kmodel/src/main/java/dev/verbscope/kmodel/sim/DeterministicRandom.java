@@ -22,14 +22,19 @@ public final class DeterministicRandom {
     }
 
     /**
-     * A number from {@code low} to {@code high}, both included. The slight bias of the remainder does not matter for
-     * ranges far below 2^63.
+     * A number from {@code low} to {@code high}, both included. The slight bias does not matter for ranges far below
+     * those of the bits used.
      */
     public long between(long low, long high) {
         if (low > high) {
             throw new IllegalArgumentException("empty range " + low + " to " + high);
         }
-        return low + Long.remainderUnsigned(nextLong(), high - low + 1);
+        long range = high - low + 1;
+        if (range > 0 && range <= Integer.MAX_VALUE) {
+            // the upper half of 32 bits times the range: no division
+            return low + (((nextLong() >>> 32) * range) >>> 32);
+        }
+        return low + Long.remainderUnsigned(nextLong(), range);
     }
 
     /** A cost with a spread of an eighth to both sides, so that stamps do not look made by a machine. */

@@ -37,8 +37,7 @@ public final class EventDef {
         }
     }
 
-    private static final String COMMON =
-            """
+    private static final String COMMON = """
             \tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;
             \tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;
             \tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;

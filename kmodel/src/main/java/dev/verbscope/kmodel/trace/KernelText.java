@@ -28,8 +28,7 @@ public final class KernelText {
 
     /** Adds a function and gives its entry, as a kprobe without an offset hits it. */
     public Place function(String name, int size, String module) {
-        Place entry = new Place(
-                nextAddress, name, name + "+0x0/0x" + Integer.toHexString(size) + " [" + module + "]");
+        Place entry = new Place(nextAddress, name, name + "+0x0/0x" + Integer.toHexString(size) + " [" + module + "]");
         places.add(entry);
         nextAddress += size + FUNCTION_ALIGN - 1 & -FUNCTION_ALIGN;
         return entry;

@@ -24,8 +24,7 @@ public interface TraceSink {
      * @param values one value a field of the definition
      * @param text the message of a console event, else null
      */
-    void event(
-            EventDef def, Task task, int flags, int preemptDepth, long nanos, long[] values, @Nullable String text)
+    void event(EventDef def, Task task, int flags, int preemptDepth, long nanos, long[] values, @Nullable String text)
             throws IOException;
 
     /** The run ended; everything was delivered. */

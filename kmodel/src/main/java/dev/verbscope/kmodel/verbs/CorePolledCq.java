@@ -64,8 +64,7 @@ public final class CorePolledCq {
             v[0] = cq.id;
             v[1] = cqe;
             v[2] = 0;
-            v[3] = kernel.profile().pollContexts().value()
-                            == PollContextNumbering.SINCE_5_8
+            v[3] = kernel.profile().pollContexts().value() == PollContextNumbering.SINCE_5_8
                     ? POLL_SOFTIRQ
                     : POLL_SOFTIRQ_BEFORE_5_8;
             kernel.tracer().emit(kernel.events().cqAlloc);

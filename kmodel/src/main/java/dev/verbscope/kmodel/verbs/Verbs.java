@@ -45,13 +45,11 @@ public final class Verbs {
      *
      * @param dmaOptimized shown by the tracepoint of the split form, without another effect: the article names none
      */
-    private int postRecv1(
-            IbQp qp, IbRecvWr wr, @Nullable WrRef badWr, boolean dmaOptimized, KernelPlace caller) {
+    private int postRecv1(IbQp qp, IbRecvWr wr, @Nullable WrRef badWr, boolean dmaOptimized, KernelPlace caller) {
         WrRef bad = badWr == null && kernel.profile().nullBadWr().value() == NullBadWr.DUMMY ? dummy : badWr;
         if (kernel.profile().headSgeCheck().value() && wr.numSge > qp.maxRecvSge) {
             report(bad, wr, "ib_post_recv");
-            kernel.observer()
-                    .postCall(qp, chainLength(wr), -Errno.EINVAL, VerbsObserver.DRIVER_NOT_CALLED, 0, 0);
+            kernel.observer().postCall(qp, chainLength(wr), -Errno.EINVAL, VerbsObserver.DRIVER_NOT_CALLED, 0, 0);
             return -Errno.EINVAL;
         }
         // told before the driver runs: the WRs belong to the caller and may be rewritten by a nested call
@@ -74,7 +72,6 @@ public final class Verbs {
     private void traceSuccess(IbQp qp, int chain, int sges, boolean dmaOptimized) {
         kernel.events().postRecvTracepoint.ifPresent(def -> {
             if (kernel.tracer().on()) {
-                kernel.sim().advance(15);
                 long[] v = kernel.tracer().values();
                 v[0] = qp.qpNum;
                 v[1] = chain;
