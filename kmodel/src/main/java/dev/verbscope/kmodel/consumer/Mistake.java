@@ -1,0 +1,19 @@
+package dev.verbscope.kmodel.consumer;
+
+/** Mistakes of callers that the receive module can be told to make (article 3.1, 3.2, 5.2, 5.3). */
+public enum Mistake {
+    /** The last WR of a repost keeps the next pointer of an earlier chain, as in the article's printed module. */
+    STALE_NEXT,
+    /** bad_recv_wr is NULL, as in the article's printed module. */
+    NULL_BAD_WR,
+    /** The last WR of a repost points back to the first. */
+    CHAIN_LOOPS,
+    /** One WR structure is filled again for each buffer of a batch: only the last one is posted. */
+    ONE_WR_REUSED,
+    /** wr_id is the address of a stack object that is gone: every completion names the same. */
+    STACK_WR_ID,
+    /** ib_dma_mapping_error is not looked at: a failed mapping's address is posted. */
+    UNCHECKED_MAPPING,
+    /** Buffers are posted again after a flush, into a QP in ERR. */
+    POST_AFTER_ERR
+}

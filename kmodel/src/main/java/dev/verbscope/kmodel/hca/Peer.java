@@ -1,0 +1,136 @@
+package dev.verbscope.kmodel.hca;
+
+import dev.verbscope.kmodel.sim.DeterministicRandom;
+import dev.verbscope.kmodel.sim.Simulator;
+
+/**
+ * The sender at the other end of the wire. It runs on another machine, so nothing of it shows in the trace. Messages are
+ * in order: one that meets an empty receive queue holds up those behind it until the RNR timer lets it try again.
+ */
+public final class Peer {
+    /** Retry count that means for ever, as in the InfiniBand specification. */
+    public static final int RETRY_FOREVER = 7;
+
+    private static final int TRANSPORT_RETRIES = 7;
+    private static final long TRANSPORT_TIMEOUT_NANOS = 1_000_000;
+
+    /**
+     * What the peer sends.
+     *
+     * @param messages how many
+     * @param minBytes shortest message
+     * @param maxBytes longest message
+     * @param burst messages that follow one another at once
+     * @param gapNanos from one message of a burst to the next
+     * @param burstNanos from the last message of a burst to the next burst
+     * @param rnrTimerNanos wait after a receiver-not-ready answer
+     * @param rnrRetry tries after receiver-not-ready, 7 for ever
+     */
+    public record Traffic(
+            long messages,
+            int minBytes,
+            int maxBytes,
+            int burst,
+            long gapNanos,
+            long burstNanos,
+            long rnrTimerNanos,
+            int rnrRetry) {}
+
+    /** How the peer's sending ended. */
+    public enum End {
+        /** Everything was received. */
+        ALL_SENT,
+        /** The receive queue stayed empty: the peer's send failed with RNR_RETRY_EXC_ERR. */
+        RNR_RETRY_EXCEEDED,
+        /** Nothing answered: the peer's send failed with RETRY_EXC_ERR. */
+        RETRY_EXCEEDED,
+        /** The receiver could not take a message: the peer's send failed with REM_OP_ERR. */
+        REFUSED
+    }
+
+    /** Told once when the sending ended. */
+    public interface Ended {
+        /** The last message was taken or given up. */
+        void ended(End how);
+    }
+
+    private final Simulator sim;
+    private final Hca hca;
+    private final HcaQp qp;
+    private final Traffic traffic;
+    private final DeterministicRandom random;
+    private final Ended ended;
+    private long sent;
+    private long rnrs;
+    private int retries;
+    private int bytes;
+
+    /**
+     * @param qp the QP the messages go to
+     * @param ended told once at the end
+     */
+    public Peer(Simulator sim, Hca hca, HcaQp qp, Traffic traffic, Ended ended) {
+        this.sim = sim;
+        this.hca = hca;
+        this.qp = qp;
+        this.traffic = traffic;
+        this.random = sim.random().split();
+        this.ended = ended;
+    }
+
+    /** Messages that were received. */
+    public long sent() {
+        return sent;
+    }
+
+    /** Receiver-not-ready answers got. */
+    public long rnrs() {
+        return rnrs;
+    }
+
+    /** Sends the first message so many nanoseconds from now. */
+    public void start(long afterNanos) {
+        if (traffic.messages == 0) {
+            sim.after(afterNanos, hca.completionTask(), () -> ended.ended(End.ALL_SENT));
+            return;
+        }
+        bytes = (int) random.between(traffic.minBytes, traffic.maxBytes);
+        sim.after(afterNanos, hca.completionTask(), this::arrive);
+    }
+
+    private void arrive() {
+        switch (hca.receive(qp, bytes)) {
+            case RECEIVED -> {
+                sent++;
+                retries = 0;
+                if (sent == traffic.messages) {
+                    ended.ended(End.ALL_SENT);
+                    return;
+                }
+                bytes = (int) random.between(traffic.minBytes, traffic.maxBytes);
+                long wait = sent % traffic.burst == 0 ? traffic.burstNanos : traffic.gapNanos;
+                again(random.around(wait));
+            }
+            case RNR -> {
+                rnrs++;
+                if (traffic.rnrRetry != RETRY_FOREVER && ++retries > traffic.rnrRetry) {
+                    ended.ended(End.RNR_RETRY_EXCEEDED);
+                } else {
+                    again(traffic.rnrTimerNanos);
+                }
+            }
+            case SILENT -> {
+                if (++retries > TRANSPORT_RETRIES) {
+                    ended.ended(End.RETRY_EXCEEDED);
+                } else {
+                    again(TRANSPORT_TIMEOUT_NANOS);
+                }
+            }
+            case REFUSED -> ended.ended(End.REFUSED);
+        }
+    }
+
+    private void again(long nanos) {
+        sim.after(nanos, hca.completionTask(), this::arrive);
+    }
+}

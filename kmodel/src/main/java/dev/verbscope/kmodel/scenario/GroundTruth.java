@@ -1,0 +1,240 @@
+package dev.verbscope.kmodel.scenario;
+
+import dev.verbscope.kmodel.verbs.IbCq;
+import dev.verbscope.kmodel.verbs.IbQp;
+import dev.verbscope.kmodel.verbs.VerbsObserver;
+import dev.verbscope.kmodel.verbs.WcStatus;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/** What really happened in a run, counted beside the trace and never from it. */
+public final class GroundTruth implements VerbsObserver {
+    /** Failed calls kept one by one; the others are counted only, so that memory does not grow with the run. */
+    public static final int MAX_FAILED_CALLS = 10_000;
+
+    /**
+     * A call that did not return 0.
+     *
+     * @param index number of the call on its QP, from 0
+     * @param chain WRs in the chain
+     * @param result what the consumer got
+     * @param driverResult what the driver returned; {@link VerbsObserver#DRIVER_NOT_CALLED} if the wrapper refused
+     * @param badIndex position of {@code *bad_wr}, -1 if none was reported
+     * @param accepted WRs queued
+     */
+    public record FailedCall(long index, int chain, int result, int driverResult, int badIndex, int accepted) {}
+
+    /** The counts of one QP. */
+    public static final class Qp {
+        private final Map<Integer, Long> byDriverResult = new TreeMap<>();
+        private final Map<Integer, Long> consumerErrors = new TreeMap<>();
+        private final Map<Integer, Long> chainLengths = new TreeMap<>();
+        private final EnumMap<WcStatus, long[]> completions = new EnumMap<>(WcStatus.class);
+        private final List<FailedCall> failed = new ArrayList<>();
+        private final IdCounts outstandingIds = new IdCounts();
+        private long postCalls;
+        private long refusedByWrapper;
+        private long accepted;
+        private long completed;
+        private long consumed;
+        private long doorbells;
+        private long announced;
+        private long unannouncedConsumptions;
+        private long outstandingMax;
+        private long doublePosts;
+        private long unmatchedCompletions;
+        private long failedCalls;
+
+        /** Calls of ib_post_recv, those that the wrapper refused included. */
+        public long postCalls() {
+            return postCalls;
+        }
+
+        /** Calls that the driver never saw, since the wrapper refused them. */
+        public long refusedByWrapper() {
+            return refusedByWrapper;
+        }
+
+        /** Calls of the driver by what it returned. */
+        public Map<Integer, Long> byDriverResult() {
+            return byDriverResult;
+        }
+
+        /** Errors that the consumer got, by value. */
+        public Map<Integer, Long> consumerErrors() {
+            return consumerErrors;
+        }
+
+        /** Chain lengths of the calls that returned 0. */
+        public Map<Integer, Long> chainLengths() {
+            return chainLengths;
+        }
+
+        /** Receive completions by status. */
+        public Map<WcStatus, Long> completions() {
+            Map<WcStatus, Long> out = new EnumMap<>(WcStatus.class);
+            completions.forEach((status, count) -> out.put(status, count[0]));
+            return out;
+        }
+
+        /** Failed calls in order, at most {@link #MAX_FAILED_CALLS}. */
+        public List<FailedCall> failed() {
+            return failed;
+        }
+
+        /** WRs that the driver queued. */
+        public long accepted() {
+            return accepted;
+        }
+
+        /** Completions of all statuses. */
+        public long completed() {
+            return completed;
+        }
+
+        /** WQEs that the device fetched for messages. */
+        public long consumed() {
+            return consumed;
+        }
+
+        /** WQEs fetched for messages before a doorbell announced them; anything but 0 is a fault of the model. */
+        public long unannouncedConsumptions() {
+            return unannouncedConsumptions;
+        }
+
+        /** Doorbells rung. */
+        public long doorbells() {
+            return doorbells;
+        }
+
+        /** WRs queued and not completed. */
+        public long outstanding() {
+            return accepted - completed;
+        }
+
+        /** The most there ever were of {@link #outstanding()}. */
+        public long outstandingMax() {
+            return outstandingMax;
+        }
+
+        /** WRs queued while one of the same wr_id was outstanding. */
+        public long doublePosts() {
+            return doublePosts;
+        }
+
+        /** Completions of a wr_id that was not outstanding; anything but 0 is a fault of the model. */
+        public long unmatchedCompletions() {
+            return unmatchedCompletions;
+        }
+
+        /** All failed calls. */
+        public long failedCalls() {
+            return failedCalls;
+        }
+    }
+
+    private final Map<Integer, Qp> qps = new TreeMap<>();
+    private long cqOverflows;
+    private int lastNum;
+    private @Nullable Qp lastQp;
+
+    private Qp of(IbQp qp) {
+        Qp last = lastQp;
+        if (last != null && lastNum == qp.qpNum) {
+            return last;
+        }
+        lastNum = qp.qpNum;
+        last = qps.computeIfAbsent(qp.qpNum, k -> new Qp());
+        lastQp = last;
+        return last;
+    }
+
+    /**
+     * The counts of one QP.
+     *
+     * @throws IllegalArgumentException if nothing was ever seen of it
+     */
+    public Qp qp(int qpNum) {
+        Qp qp = qps.get(qpNum);
+        if (qp == null) {
+            throw new IllegalArgumentException("no QP " + qpNum + " in this run");
+        }
+        return qp;
+    }
+
+    /** The counts by QP number. */
+    public Map<Integer, Qp> qps() {
+        return qps;
+    }
+
+    /** CQEs that found their CQ full. */
+    public long cqOverflows() {
+        return cqOverflows;
+    }
+
+    @Override
+    public void postCall(IbQp ibqp, int chainLength, int result, int driverResult, int accepted, int badIndex) {
+        Qp qp = of(ibqp);
+        long index = qp.postCalls++;
+        if (driverResult == DRIVER_NOT_CALLED) {
+            qp.refusedByWrapper++;
+        } else {
+            qp.byDriverResult.merge(driverResult, 1L, Long::sum);
+        }
+        if (result == 0) {
+            qp.chainLengths.merge(chainLength, 1L, Long::sum);
+            return;
+        }
+        qp.consumerErrors.merge(result, 1L, Long::sum);
+        qp.failedCalls++;
+        if (qp.failed.size() < MAX_FAILED_CALLS) {
+            qp.failed.add(new FailedCall(index, chainLength, result, driverResult, badIndex, accepted));
+        }
+    }
+
+    @Override
+    public void wrAccepted(IbQp ibqp, long wrId) {
+        Qp qp = of(ibqp);
+        qp.accepted++;
+        qp.outstandingMax = Math.max(qp.outstandingMax, qp.outstanding());
+        if (qp.outstandingIds.add(wrId) > 1) {
+            qp.doublePosts++;
+        }
+    }
+
+    @Override
+    public void wqeConsumed(IbQp ibqp, long wrId) {
+        Qp qp = of(ibqp);
+        qp.consumed++;
+        // the ring is in order: the WQE fetched now is the one behind those completed
+        if (qp.completed >= qp.announced) {
+            qp.unannouncedConsumptions++;
+        }
+    }
+
+    @Override
+    public void doorbell(IbQp ibqp) {
+        Qp qp = of(ibqp);
+        qp.doorbells++;
+        qp.announced = qp.accepted;
+    }
+
+    @Override
+    public void completion(IbQp ibqp, long wrId, WcStatus status) {
+        Qp qp = of(ibqp);
+        qp.completed++;
+        qp.completions.computeIfAbsent(status, k -> new long[1])[0]++;
+        if (!qp.outstandingIds.remove(wrId)) {
+            qp.unmatchedCompletions++;
+        }
+    }
+
+    @Override
+    public void cqOverflow(IbCq cq) {
+        cqOverflows++;
+    }
+}

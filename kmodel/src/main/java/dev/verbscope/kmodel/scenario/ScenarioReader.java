@@ -1,0 +1,221 @@
+package dev.verbscope.kmodel.scenario;
+
+import com.fasterxml.jackson.core.JsonLocation;
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.DeserializationFeature;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import dev.verbscope.kmodel.consumer.Mistake;
+import dev.verbscope.kmodel.consumer.ModuleConfig;
+import dev.verbscope.kmodel.consumer.PostFault;
+import dev.verbscope.kmodel.consumer.Repost;
+import dev.verbscope.kmodel.consumer.Retry;
+import dev.verbscope.kmodel.driver.ArticleDriver;
+import dev.verbscope.kmodel.hca.Peer;
+import dev.verbscope.kmodel.hca.RecvRing;
+import dev.verbscope.kmodel.profile.KernelProfile;
+import dev.verbscope.kmodel.profile.KernelProfiles;
+import dev.verbscope.kmodel.verbs.IbQpCap;
+import dev.verbscope.traces.event.TraceFormatException;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/**
+ * Reads scenario files: JSON in which comments ({@code //}, {@code /* *}{@code /}) are allowed. Every field is checked;
+ * the message names file, field, what was expected and what was found.
+ */
+public final class ScenarioReader {
+    /** The version of the file format this reads. */
+    public static final String SCHEMA = "verbscope.scenario/1";
+
+    private static final JsonMapper MAPPER = JsonMapper.builder()
+            .enable(JsonParser.Feature.ALLOW_COMMENTS)
+            .enable(JsonParser.Feature.STRICT_DUPLICATE_DETECTION)
+            .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
+            .build();
+    /** Largest file believed to be a scenario, so that a wrong file does not fill the memory. */
+    private static final long MAX_FILE_BYTES = 1 << 20;
+
+    private static final long MAX_NANOS = 10_000_000_000L;
+
+    private ScenarioReader() {}
+
+    /**
+     * Reads a scenario file.
+     *
+     * @throws TraceFormatException when it is not a scenario, naming the field
+     * @throws IOException when the file system fails
+     */
+    public static Scenario read(Path file) throws IOException {
+        if (Files.isDirectory(file)) {
+            throw new TraceFormatException(file.toString(), "", "expected a scenario file, found a directory");
+        }
+        try {
+            long size = Files.size(file);
+            if (size > MAX_FILE_BYTES) {
+                throw new TraceFormatException(
+                        file.toString(),
+                        "",
+                        "expected a scenario of at most " + MAX_FILE_BYTES + " bytes, found " + size);
+            }
+            return parse(file.toString(), Files.readAllBytes(file));
+        } catch (NoSuchFileException e) {
+            throw new TraceFormatException(file.toString(), "", "expected a scenario file, found nothing there");
+        }
+    }
+
+    /**
+     * Reads a scenario.
+     *
+     * @param source where it is from, for messages
+     * @throws TraceFormatException when it is not a scenario, naming the field
+     */
+    public static Scenario parse(String source, byte[] json) throws IOException {
+        JsonNode root;
+        try {
+            root = MAPPER.readTree(json);
+        } catch (JsonProcessingException e) {
+            JsonLocation at = e.getLocation();
+            String place = at == null ? "" : "line " + at.getLineNr() + " column " + at.getColumnNr();
+            throw new TraceFormatException(source, place, "expected JSON: " + e.getOriginalMessage());
+        }
+        JsonFields f = new JsonFields(source, "", root);
+        if (!f.text("schema").equals(SCHEMA)) {
+            throw f.wrong("schema", "\"" + SCHEMA + "\"");
+        }
+        String profile = f.text("profile");
+        if (KernelProfiles.named(profile).isEmpty()) {
+            throw f.wrong("profile", "one of " + profileNames());
+        }
+        Scenario.Device device = device(f.object("device"));
+        Scenario scenario = new Scenario(
+                source,
+                f.text("name"),
+                f.text("title"),
+                f.text("about"),
+                profile,
+                f.number("seed", Long.MIN_VALUE, Long.MAX_VALUE, 1),
+                device,
+                consumer(f.object("consumer"), device),
+                traffic(f.object("traffic")),
+                expect(f.object("expect")));
+        f.noOthers();
+        return scenario;
+    }
+
+    private static String profileNames() {
+        return KernelProfiles.all().stream().map(KernelProfile::name).collect(Collectors.joining(", "));
+    }
+
+    private static Scenario.Device device(JsonFields f) throws TraceFormatException {
+        String driver = f.text("driver", ArticleDriver.FACTS.name());
+        if (!driver.equals(ArticleDriver.FACTS.name())) {
+            throw f.wrong("driver", "\"" + ArticleDriver.FACTS.name() + "\"");
+        }
+        Scenario.Device device = new Scenario.Device(
+                driver,
+                (int) f.number(
+                        "max_recv_sge", 1, 255, ArticleDriver.FACTS.attrs().maxRecvSge()),
+                (int) f.number(
+                        "max_qp_wr",
+                        1,
+                        RecvRing.MAX_DEPTH,
+                        ArticleDriver.FACTS.attrs().maxQpWr()),
+                f.flag("software_lkey_check", false));
+        f.noOthers();
+        return device;
+    }
+
+    private static ModuleConfig consumer(JsonFields f, Scenario.Device device) throws TraceFormatException {
+        int slots = (int) f.number("slots", 1, 65536, 256);
+        int cqe = (int) f.number("cqe", 1, 65536, 512);
+        IbQpCap asked = new IbQpCap(
+                (int) f.number("max_recv_wr", 1, RecvRing.MAX_DEPTH, 256), (int) f.number("max_recv_sge", 1, 255, 1));
+        int depth = Math.min(asked.maxRecvWr(), device.maxQpWr());
+        if (cqe <= depth) {
+            throw f.wrong("cqe", "more than the receive ring's " + depth + ", for the marker WR of the drain");
+        }
+        Set<Mistake> mistakes = EnumSet.noneOf(Mistake.class);
+        mistakes.addAll(f.choices("mistakes", Mistake.class));
+        ModuleConfig config = new ModuleConfig(
+                slots,
+                (int) f.number("buffer_bytes", 64, 1 << 20, 4096),
+                asked,
+                cqe,
+                f.choice("polling", ModuleConfig.Polling.class, ModuleConfig.Polling.KTHREAD),
+                (int) f.number("poll_batch", 1, 256, 16),
+                (int) f.number("fill_batch", 1, 65536, 16),
+                repost(f.object("repost"), slots),
+                f.choice("retry", Retry.class, Retry.FROM_BAD_WR),
+                mistakes,
+                faults(f));
+        f.noOthers();
+        return config;
+    }
+
+    private static Repost repost(JsonFields f, int slots) throws TraceFormatException {
+        Repost.Policy policy = f.choice("policy", Repost.Policy.class, Repost.Policy.BATCH);
+        int batch = (int) f.number("batch", 1, slots, Math.min(16, slots));
+        Repost repost = new Repost(
+                policy,
+                batch,
+                f.number("timeout_ns", 0, MAX_NANOS, 100_000),
+                (int) f.number("leak_every", 0, 1_000_000, 0),
+                f.number("leak_after", 0, Long.MAX_VALUE, 0),
+                f.flag("on_success_only", false));
+        f.noOthers();
+        return repost;
+    }
+
+    private static List<PostFault> faults(JsonFields consumer) throws TraceFormatException {
+        List<PostFault> out = new ArrayList<>();
+        for (JsonFields f : consumer.objects("faults")) {
+            f.text("kind");
+            out.add(new PostFault(
+                    f.choice("kind", PostFault.Kind.class, PostFault.Kind.TOO_MANY_SGES),
+                    (int) f.number("position", 0, 65535, 0),
+                    (int) f.number("every", 1, 1_000_000, 1),
+                    (int) f.number("after", 0, 1_000_000_000, 0),
+                    (int) f.number("count", 1, 1_000_000_000, 1)));
+            f.noOthers();
+        }
+        return out;
+    }
+
+    private static Peer.Traffic traffic(JsonFields f) throws TraceFormatException {
+        int min = (int) f.number("min_bytes", 0, 1 << 20, 64);
+        Peer.Traffic traffic = new Peer.Traffic(
+                f.number("messages", 0, 1_000_000_000_000L),
+                min,
+                (int) f.number("max_bytes", min, 1 << 20, Math.max(min, 2048)),
+                (int) f.number("burst", 1, 1_000_000, 16),
+                f.number("gap_ns", 1, MAX_NANOS, 300),
+                f.number("burst_ns", 1, MAX_NANOS, 20_000),
+                f.number("rnr_timer_ns", 1000, MAX_NANOS, 120_000),
+                (int) f.number("rnr_retry", 0, Peer.RETRY_FOREVER, 6));
+        f.noOthers();
+        return traffic;
+    }
+
+    private static Map<String, List<String>> expect(JsonFields f) throws TraceFormatException {
+        Map<String, List<String>> out = new HashMap<>();
+        for (String profile : f.names()) {
+            if (!profile.equals(Scenario.DEFAULT)
+                    && KernelProfiles.named(profile).isEmpty()) {
+                throw f.wrong(profile, "\"" + Scenario.DEFAULT + "\" or one of " + profileNames() + " as its name");
+            }
+            out.put(profile, f.texts(profile));
+        }
+        return out;
+    }
+}

@@ -1,0 +1,152 @@
+package dev.verbscope.kmodel.scenario;
+
+import dev.verbscope.kmodel.consumer.ReceiveModule;
+import dev.verbscope.kmodel.driver.ArticleDriver;
+import dev.verbscope.kmodel.driver.DriverCosts;
+import dev.verbscope.kmodel.driver.DriverFacts;
+import dev.verbscope.kmodel.driver.GenericDriver;
+import dev.verbscope.kmodel.hca.HcaQp;
+import dev.verbscope.kmodel.hca.Peer;
+import dev.verbscope.kmodel.profile.KernelProfile;
+import dev.verbscope.kmodel.profile.KernelProfiles;
+import dev.verbscope.kmodel.sim.DeterministicRandom;
+import dev.verbscope.kmodel.sim.Simulator;
+import dev.verbscope.kmodel.sim.Task;
+import dev.verbscope.kmodel.trace.EventSet;
+import dev.verbscope.kmodel.trace.KernelText;
+import dev.verbscope.kmodel.trace.TraceSink;
+import dev.verbscope.kmodel.trace.Tracer;
+import dev.verbscope.kmodel.verbs.IbDevice;
+import dev.verbscope.kmodel.verbs.IbDeviceAttr;
+import dev.verbscope.kmodel.verbs.Kernel;
+import dev.verbscope.kmodel.verbs.KernelMemory;
+import dev.verbscope.kmodel.verbs.KernelOops;
+import dev.verbscope.kmodel.verbs.Verbs;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.Arrays;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Runs a scenario. Same scenario, profile and seed: same events, same bytes. */
+public final class Simulation {
+    private static final int CPUS = 2;
+    private static final long BOOT_NANOS = 60_000_000_000L;
+    private static final long MODULES_BASE = 0xffffffffc0400000L;
+    private static final long FIRST_MESSAGE_NANOS = 50_000;
+    /** From the peer's end until the module is unloaded: the consumer catches up meanwhile. */
+    private static final long LINGER_NANOS = 1_000_000;
+
+    private final Scenario scenario;
+    private final KernelProfile profile;
+    private final long seed;
+    private final List<TraceSink> sinks;
+    private final GroundTruth truth = new GroundTruth();
+    private Peer.@Nullable End peerEnd;
+
+    private Simulation(Scenario scenario, KernelProfile profile, long seed, List<TraceSink> sinks) {
+        this.scenario = scenario;
+        this.profile = profile;
+        this.seed = seed;
+        this.sinks = sinks;
+    }
+
+    /** Runs a scenario under its own profile and seed. */
+    public static SimulationResult run(Scenario scenario, TraceSink... sinks) throws IOException {
+        KernelProfile profile = KernelProfiles.named(scenario.profile())
+                .orElseThrow(() -> new IllegalArgumentException("no profile " + scenario.profile()));
+        return run(scenario, profile, scenario.seed(), sinks);
+    }
+
+    /**
+     * Runs a scenario.
+     *
+     * @param sinks take the events; none runs it untraced
+     * @throws IOException when a sink fails
+     */
+    public static SimulationResult run(Scenario scenario, KernelProfile profile, long seed, TraceSink... sinks)
+            throws IOException {
+        try {
+            return new Simulation(scenario, profile, seed, List.copyOf(Arrays.asList(sinks))).run();
+        } catch (UncheckedIOException e) {
+            throw e.getCause();
+        }
+    }
+
+    private SimulationResult run() throws IOException {
+        DeterministicRandom random = new DeterministicRandom(seed);
+        DeterministicRandom setup = random.split();
+        int firstPid = (int) setup.between(380, 900);
+        Task softirq = Task.softirq(1, 21);
+        Task load = Task.process("insmod", firstPid, 0);
+        ReceiveModule.Tasks tasks = new ReceiveModule.Tasks(
+                load,
+                Task.process("rx_poll", firstPid + 1, 0),
+                softirq,
+                Task.process("rmmod", firstPid + (int) setup.between(2, 40), 0));
+        long start = BOOT_NANOS + setup.between(0, BOOT_NANOS);
+        Simulator sim = new Simulator(start, Task.process("swapper/0", 0, 0), random.split());
+        Tracer tracer = new Tracer(sim, sinks);
+        EventSet events = new EventSet(profile);
+        KernelText text = new KernelText(MODULES_BASE + (setup.between(0, 0xfff) << 12));
+        Kernel kernel = new Kernel(profile, sim, tracer, events, text, new KernelMemory(setup.split()), truth);
+        Verbs verbs = new Verbs(kernel);
+        GenericDriver driver =
+                new GenericDriver(kernel, facts(), DriverCosts.DEFAULT, softirq, (int) setup.between(17, 60));
+        IbDevice device = new IbDevice("xxx0", facts().attrs(), driver);
+        ReceiveModule module = new ReceiveModule(kernel, verbs, device, scenario.consumer(), tasks);
+        for (TraceSink sink : sinks) {
+            sink.begin(events, text, CPUS);
+        }
+        Peer[] peer = new Peer[1];
+        sim.after(0, load, () -> {
+            module.load();
+            peer[0] = new Peer(sim, driver.hca(), (HcaQp) module.qp(), scenario.traffic(), how -> {
+                peerEnd = how;
+                sim.after(LINGER_NANOS, tasks.unload(), module::unload);
+            });
+            peer[0].start(FIRST_MESSAGE_NANOS);
+        });
+        String oops = runAll(sim, kernel);
+        for (TraceSink sink : sinks) {
+            sink.end();
+        }
+        return new SimulationResult(
+                scenario,
+                profile,
+                seed,
+                tracer.emitted(),
+                sim.now() - start,
+                truth,
+                module.received(),
+                module.leaked(),
+                Arrays.stream(module.planted()).boxed().toList(),
+                peerEnd,
+                peer[0] == null ? 0 : peer[0].sent(),
+                peer[0] == null ? 0 : peer[0].rnrs(),
+                oops);
+    }
+
+    /** Runs to the end; gives the kernel's report if it died. */
+    private static @Nullable String runAll(Simulator sim, Kernel kernel) {
+        try {
+            while (sim.step()) {
+                // the work is in step
+            }
+            return null;
+        } catch (KernelOops e) {
+            String report = String.valueOf(e.getMessage());
+            kernel.printk(report);
+            return report;
+        }
+    }
+
+    private DriverFacts facts() {
+        Scenario.Device device = scenario.device();
+        DriverFacts facts = ArticleDriver.FACTS.withAttrs(new IbDeviceAttr(
+                device.maxQpWr(),
+                device.maxRecvSge(),
+                ArticleDriver.FACTS.attrs().maxCqe()));
+        return device.softwareLkeyCheck() ? facts.withCheck(ArticleDriver.SOFTWARE_LKEY_CHECK) : facts;
+    }
+}

@@ -1,0 +1,36 @@
+package dev.verbscope.kmodel.verbs;
+
+import org.jspecify.annotations.Nullable;
+
+/** {@code struct ib_device_ops}: what a driver does. Return values are 0 or a negated {@link Errno}. */
+public interface DeviceOps {
+    /** Queues receive WRs; the WRs before {@code *badWr} are queued also when it fails. */
+    int postRecv(IbQp qp, IbRecvWr wr, @Nullable WrRef badWr, KernelPlace caller);
+
+    /** Takes completions; returns how many, 0 to {@code numEntries}. */
+    int pollCq(IbCq cq, int numEntries, IbWc[] wc, KernelPlace caller);
+
+    /** Arms the CQ; returns 1 if completions are waiting and that was asked for, else 0. */
+    int reqNotifyCq(IbCq cq, boolean reportMissedEvents);
+
+    /** Makes a CQ of at least that depth. */
+    IbCq createCq(IbDevice device, int cqe, @Nullable Runnable compHandler);
+
+    /** Makes a QP; the caps granted are in it. */
+    IbQp createQp(IbDevice device, IbQpCap asked, IbCq recvCq);
+
+    /** Changes the state. */
+    int modifyQp(IbQp qp, QpState next);
+
+    /** Takes the QP away. */
+    int destroyQp(IbQp qp);
+
+    /** Takes the CQ away. */
+    int destroyCq(IbCq cq);
+
+    /** Registers memory. */
+    IbMr regMr(long start, long length, boolean localWrite);
+
+    /** Deregisters memory: its lkey is dead from then on. */
+    int deregMr(IbMr mr);
+}

@@ -1,0 +1,174 @@
+package dev.verbscope.kmodel.verbs;
+
+import dev.verbscope.kmodel.profile.ErrnoMapping;
+import dev.verbscope.kmodel.profile.NullBadWr;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The verbs functions a kernel consumer calls, under their kernel names in Java form.
+ *
+ * <p>{@link #ibPostRecv} has the forms of the profile. The article's checked and split forms exist in <b>no mainline
+ * kernel</b>: there the wrapper has no check, no errno mapping and no tracepoint (KERNEL_FACTS.md 1.2). In every form it
+ * is inlined into its caller, so that no symbol of that name exists and only the driver's op can be probed.
+ */
+public final class Verbs {
+    private static final int MAX_CHAIN = 1 << 16;
+
+    private final Kernel kernel;
+    private final WrRef dummy;
+
+    /** The functions of one kernel. */
+    public Verbs(Kernel kernel) {
+        this.kernel = kernel;
+        // a local variable of the inlined wrapper
+        this.dummy = new WrRef(kernel.memory().onStack(0xd18));
+    }
+
+    /**
+     * {@code ib_post_recv}: queues a chain of receive WRs.
+     *
+     * @param qp the QP
+     * @param wr head of the chain
+     * @param badWr gets the first WR that was not queued, when the result is not 0; may be null, which is harmless
+     *     where the profile substitutes a dummy
+     * @param caller the place the wrapper is inlined into
+     * @return 0 or a negated errno; the WRs before {@code *badWr} are queued also on error
+     * @throws KernelOops when a failure is to be reported through a null {@code badWr}
+     */
+    public int ibPostRecv(IbQp qp, IbRecvWr wr, @Nullable WrRef badWr, KernelPlace caller) {
+        // the shell of the split form always passes false: nobody outside the core can ask for the other path
+        return postRecv1(qp, wr, badWr, false, caller);
+    }
+
+    /**
+     * The article's {@code ib_post_recv_1} where the profile splits the wrapper; the only layer elsewhere.
+     *
+     * @param dmaOptimized shown by the tracepoint of the split form, without another effect: the article names none
+     */
+    private int postRecv1(IbQp qp, IbRecvWr wr, @Nullable WrRef badWr, boolean dmaOptimized, KernelPlace caller) {
+        WrRef bad = badWr == null && kernel.profile().nullBadWr().value() == NullBadWr.DUMMY ? dummy : badWr;
+        if (kernel.profile().headSgeCheck().value() && wr.numSge > qp.maxRecvSge) {
+            report(bad, wr, "ib_post_recv");
+            kernel.observer().postCall(qp, chainLength(wr), -Errno.EINVAL, VerbsObserver.DRIVER_NOT_CALLED, 0, 0);
+            return -Errno.EINVAL;
+        }
+        // told before the driver runs: the WRs belong to the caller and may be rewritten by a nested call
+        int chain = chainLength(wr);
+        int sges = sges(wr, chain);
+        long before = qp.wrsAccepted;
+        int driverResult = qp.device.ops().postRecv(qp, wr, bad, caller);
+        int accepted = (int) (qp.wrsAccepted - before);
+        int result = driverResult != 0 && kernel.profile().errnoMapping().value() == ErrnoMapping.ALL_TO_ENOMEM
+                ? -Errno.ENOMEM
+                : driverResult;
+        int badIndex = driverResult == 0 || bad == null ? VerbsObserver.NO_BAD_WR : indexOf(wr, bad.wr, chain);
+        kernel.observer().postCall(qp, chain, result, driverResult, accepted, badIndex);
+        if (driverResult == 0) {
+            traceSuccess(qp, chain, sges, dmaOptimized);
+        }
+        return result;
+    }
+
+    private void traceSuccess(IbQp qp, int chain, int sges, boolean dmaOptimized) {
+        kernel.events().postRecvTracepoint.ifPresent(def -> {
+            if (kernel.tracer().on()) {
+                long[] v = kernel.tracer().values();
+                v[0] = qp.qpNum;
+                v[1] = chain;
+                v[2] = sges;
+                v[3] = dmaOptimized ? 1 : 0;
+                kernel.tracer().emit(def);
+            }
+        });
+    }
+
+    /**
+     * {@code *bad_wr = wr}.
+     *
+     * @throws KernelOops when the pointer is NULL
+     */
+    public static void report(@Nullable WrRef bad, IbRecvWr wr, String function) {
+        if (bad == null) {
+            throw new KernelOops("BUG: kernel NULL pointer dereference, address: 0000000000000000 in " + function);
+        }
+        bad.wr = wr;
+    }
+
+    private static int chainLength(IbRecvWr head) {
+        int n = 1;
+        for (IbRecvWr wr = head.next; wr != null && wr != head && n < MAX_CHAIN; wr = wr.next) {
+            n++;
+        }
+        return n;
+    }
+
+    private static int sges(IbRecvWr head, int chain) {
+        int sum = 0;
+        IbRecvWr wr = head;
+        for (int i = 0; i < chain && wr != null; i++, wr = wr.next) {
+            sum += wr.numSge;
+        }
+        return sum;
+    }
+
+    private static int indexOf(IbRecvWr head, @Nullable IbRecvWr bad, int chain) {
+        IbRecvWr wr = head;
+        for (int i = 0; i < chain && wr != null; i++, wr = wr.next) {
+            if (wr == bad) {
+                return i;
+            }
+        }
+        return VerbsObserver.NO_BAD_WR;
+    }
+
+    /** {@code ib_poll_cq}: takes up to {@code numEntries} completions and returns how many. */
+    public int ibPollCq(IbCq cq, int numEntries, IbWc[] wc, KernelPlace caller) {
+        return cq.device.ops().pollCq(cq, numEntries, wc, caller);
+    }
+
+    /** {@code ib_req_notify_cq}: arms the CQ for its next completion; 1 if some wait already and that was asked for. */
+    public int ibReqNotifyCq(IbCq cq, boolean reportMissedEvents) {
+        return cq.device.ops().reqNotifyCq(cq, reportMissedEvents);
+    }
+
+    /** {@code ib_create_cq}. */
+    public IbCq ibCreateCq(IbDevice device, int cqe, @Nullable Runnable compHandler) {
+        return device.ops().createCq(device, Math.min(cqe, device.attrs().maxCqe()), compHandler);
+    }
+
+    /** {@code ib_destroy_cq}: -EBUSY while a QP uses it. */
+    public int ibDestroyCq(IbCq cq) {
+        return cq.usecnt > 0 ? -Errno.EBUSY : cq.device.ops().destroyCq(cq);
+    }
+
+    /** {@code ib_create_qp} for a reliable connection. */
+    public IbQp ibCreateQp(IbDevice device, IbQpCap asked, IbCq recvCq) {
+        IbQp qp = device.ops().createQp(device, asked, recvCq);
+        recvCq.usecnt++;
+        return qp;
+    }
+
+    /** {@code ib_modify_qp}, the state only; -EINVAL for a transition that the table does not have. */
+    public int ibModifyQp(IbQp qp, QpState next) {
+        return qp.state.canGoTo(next) ? qp.device.ops().modifyQp(qp, next) : -Errno.EINVAL;
+    }
+
+    /** {@code ib_destroy_qp}. */
+    public int ibDestroyQp(IbQp qp) {
+        int ret = qp.device.ops().destroyQp(qp);
+        if (ret == 0) {
+            qp.recvCq.usecnt--;
+        }
+        return ret;
+    }
+
+    /** {@code ib_get_dma_mr}: one key over all memory the device can address. */
+    public IbMr ibGetDmaMr(IbDevice device, boolean localWrite) {
+        return device.ops().regMr(0, Long.MAX_VALUE, localWrite);
+    }
+
+    /** {@code ib_dereg_mr}. */
+    public int ibDeregMr(IbDevice device, IbMr mr) {
+        return device.ops().deregMr(mr);
+    }
+}

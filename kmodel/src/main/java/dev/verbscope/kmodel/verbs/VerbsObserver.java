@@ -1,0 +1,35 @@
+package dev.verbscope.kmodel.verbs;
+
+/** Sees what really happens, without any trace: ground truth is made from it. Methods do nothing unless overridden. */
+public interface VerbsObserver {
+    /** {@link #postCall}: the driver was not called. */
+    int DRIVER_NOT_CALLED = 1;
+    /** {@link #postCall}: no WR was reported as failing. */
+    int NO_BAD_WR = -1;
+
+    /**
+     * A call of ib_post_recv ended.
+     *
+     * @param chainLength WRs in the chain; a chain that loops counts once round
+     * @param result what the caller got
+     * @param driverResult what the driver returned, {@link #DRIVER_NOT_CALLED} if it was not called
+     * @param accepted WRs that are queued now
+     * @param badIndex position of {@code *bad_wr} in the chain, or {@link #NO_BAD_WR}
+     */
+    default void postCall(IbQp qp, int chainLength, int result, int driverResult, int accepted, int badIndex) {}
+
+    /** The driver queued a WR. */
+    default void wrAccepted(IbQp qp, long wrId) {}
+
+    /** The device fetched a WQE for a message. */
+    default void wqeConsumed(IbQp qp, long wrId) {}
+
+    /** A CQE was made. */
+    default void completion(IbQp qp, long wrId, WcStatus status) {}
+
+    /** A CQE found the CQ full and is lost. */
+    default void cqOverflow(IbCq cq) {}
+
+    /** The driver rang a doorbell. */
+    default void doorbell(IbQp qp) {}
+}
