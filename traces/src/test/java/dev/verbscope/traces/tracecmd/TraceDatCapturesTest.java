@@ -135,7 +135,7 @@ class TraceDatCapturesTest {
     }
 
     /** {@code a=1 b=ARRAY[02, 00] c=text}: all fields in format order. */
-    private void rawFields(Path report, TraceDatReader reader, String payload) {
+    private void rawFields(Path report, TraceDatReader reader, String payload) throws IOException {
         TraceEvent event = reader.event();
         EventFormat format = reader.binaryEvent().binaryType().format();
         if (format == null) {
@@ -161,6 +161,9 @@ class TraceDatCapturesTest {
             }
             at = to;
             String value = payload.substring(from, to);
+            if (value.endsWith("+0x0")) {
+                value = address(reader, value.substring(0, value.length() - 4));
+            }
             int slot = event.type().slot(own.get(i).name());
             fields++;
             if (value.startsWith("ARRAY[")) {
@@ -177,10 +180,39 @@ class TraceDatCapturesTest {
                 }
             } else if (event.isNumber(slot)) {
                 number(report, event, slot, own.get(i), value);
+            } else if (event.asString(slot).startsWith("{") && !value.startsWith("{")) {
+                // libtraceevent shows a byte array as a string if all bytes up to the first NUL are printable
+                if (!value.equals(asText(event.asString(slot)))) {
+                    differ(report, start + value, event.asString(slot));
+                }
             } else if (!value.equals(latin(event.asString(slot)))) {
                 differ(report, start + value, event.asString(slot));
             }
         }
+    }
+
+    /** A symbol that %pS shows, turned back by the file's own kallsyms. */
+    private static String address(TraceDatReader reader, String symbol) throws IOException {
+        String all = new String(reader.kallsyms(), StandardCharsets.ISO_8859_1);
+        for (String line : (Iterable<String>) all.lines()::iterator) {
+            String[] parts = line.split("[ \t]", -1);
+            if (parts.length >= 3 && parts[2].equals(symbol)) {
+                return "0x" + parts[0];
+            }
+        }
+        return symbol;
+    }
+
+    private static String asText(String array) {
+        StringBuilder text = new StringBuilder();
+        for (String element : array.substring(1, array.length() - 1).split(",", -1)) {
+            int c = Integer.decode(element);
+            if (c == 0) {
+                break;
+            }
+            text.append((char) c);
+        }
+        return text.toString();
     }
 
     private static String latin(String text) {
@@ -191,8 +223,9 @@ class TraceDatCapturesTest {
         long mask = field.size() == 8 ? -1 : (1L << (8 * field.size())) - 1;
         long printed;
         try {
-            if (field.name().startsWith("__probe_")) {
-                // shown by %lx
+            if (field.name().startsWith("__probe_")
+                    || (value.length() == 8 && field.name().endsWith("_id"))) {
+                // shown by %lx, and ids by %08x: both without 0x
                 printed = Long.parseUnsignedLong(value, 16);
             } else if (value.startsWith("0x")) {
                 printed = Long.parseUnsignedLong(value.substring(2), 16);
