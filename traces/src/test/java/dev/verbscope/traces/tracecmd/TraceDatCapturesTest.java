@@ -10,11 +10,17 @@ import dev.verbscope.traces.event.TraceReader;
 import dev.verbscope.traces.format.EventFormat;
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.InputStream;
+import java.io.InputStreamReader;
+import java.net.URISyntaxException;
+import java.net.URL;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Objects;
 import java.util.stream.Stream;
+import java.util.zip.GZIPInputStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -26,7 +32,6 @@ import org.junit.jupiter.api.Test;
  * report shows it as {@code name=value}; numbers modulo the field's size, since print formats show unsigned fields by %d
  * and the other way round.
  */
-@Tag("captures")
 class TraceDatCapturesTest {
     private long events;
     private long marks;
@@ -35,11 +40,24 @@ class TraceDatCapturesTest {
     private final StringBuilder firstDifferences = new StringBuilder();
 
     @Test
+    @Tag("captures")
     void everyTraceDatReadsAsTraceCmdReportsIt() throws IOException {
         String folder = System.getProperty("verbscope.captures");
         assumeTrue(folder != null, "set -Dverbscope.captures=DIR to the unpacked captures");
+        compareAll(Path.of(folder));
+    }
+
+    /** The same with the trimmed captures that are kept beside this test. */
+    @Test
+    void keptCapturesReadAsTraceCmdReportsThem() throws IOException, URISyntaxException {
+        URL kept = getClass().getResource("captures");
+        compareAll(Path.of(Objects.requireNonNull(kept).toURI()));
+        assertThat(marks).isPositive();
+    }
+
+    private void compareAll(Path folder) throws IOException {
         List<Path> files;
-        try (Stream<Path> walk = Files.walk(Path.of(folder))) {
+        try (Stream<Path> walk = Files.walk(folder)) {
             files = walk.filter(p -> p.toString().endsWith(".dat")).sorted().toList();
         }
         assertThat(files).isNotEmpty();
@@ -47,8 +65,15 @@ class TraceDatCapturesTest {
             String stem = file.toString().substring(0, file.toString().length() - 4);
             for (String kind : List.of("", "-t", "-R")) {
                 Path report = Path.of(stem + ".report" + kind + ".txt");
-                if (Files.exists(report)) {
-                    compare(file, report, kind);
+                Path packed = Path.of(report + ".gz");
+                if (Files.exists(report) || Files.exists(packed)) {
+                    try (InputStream in = Files.exists(report)
+                                    ? Files.newInputStream(report)
+                                    : new GZIPInputStream(Files.newInputStream(packed));
+                            BufferedReader lines =
+                                    new BufferedReader(new InputStreamReader(in, StandardCharsets.ISO_8859_1))) {
+                        compare(file, report, lines, kind);
+                    }
                 }
             }
         }
@@ -60,9 +85,8 @@ class TraceDatCapturesTest {
         assertThat(fields).isPositive();
     }
 
-    private void compare(Path file, Path report, String kind) throws IOException {
-        try (TraceDatReader reader = TraceDatReader.open(file);
-                BufferedReader lines = Files.newBufferedReader(report, StandardCharsets.ISO_8859_1)) {
+    private void compare(Path file, Path report, BufferedReader lines, String kind) throws IOException {
+        try (TraceDatReader reader = TraceDatReader.open(file)) {
             boolean ticks = reader.info().timeUnit() == TraceInfo.TimeUnit.TICKS;
             StringBuilder expected = new StringBuilder();
             while (reader.next()) {
