@@ -5,6 +5,7 @@ import dev.verbscope.traces.binary.Bytes;
 import dev.verbscope.traces.event.TraceFormatException;
 import dev.verbscope.traces.format.EventFormat;
 import dev.verbscope.traces.format.FormatParser;
+import java.io.Closeable;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -19,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * trace-cmd.dat.v7(5); what those leave out (instances of version 6, the clock behind the CPU table) is as trace-cmd
  * 3.x writes it.
  */
-final class TraceDatHeader {
+final class TraceDatHeader implements Closeable {
     private static final byte[] MAGIC = {0x17, 0x08, 0x44, 't', 'r', 'a', 'c', 'i', 'n', 'g'};
     /** The largest sub-buffer of Linux 6.8 and later (buffer_subbuf_size_kb) that trace-cmd can name as a page. */
     private static final int MAX_PAGE = 1 << 20;
@@ -28,6 +29,11 @@ final class TraceDatHeader {
     private static final int MAX_STRING = 1 << 12;
     /** More sections than any file has; a chain that loops ends here. */
     private static final int MAX_SECTIONS = 4096;
+
+    /** Formats and symbols shrink 5 to 40 times: a size far beyond is a lie that would cost its memory. */
+    private static final int MAX_RATIO = 200;
+
+    private static final int MIN_SECTION = 1 << 20;
 
     private static final int SECTION_HEADER = 16;
     private static final int COMPRESSED = 1;
@@ -372,11 +378,12 @@ final class TraceDatHeader {
         long packed = in.u32();
         long plain = in.u32();
         byte[] bytes = in.bytes(packed);
-        if (decompressor == null || plain > MetaInput.MAX_PIECE) {
+        long believed = Math.min(MetaInput.MAX_PIECE, MIN_SECTION + packed * MAX_RATIO);
+        if (decompressor == null || plain > believed) {
             throw problem(
                     at,
-                    "expected a section of at most " + MetaInput.MAX_PIECE + " bytes compressed by " + compression
-                            + ", found " + plain);
+                    "expected a section of at most " + believed + " bytes compressed by " + compression + ", found "
+                            + plain);
         }
         byte[] content = new byte[(int) plain];
         if (decompressor.decompress(bytes, bytes.length, content, content.length) != content.length) {
@@ -711,6 +718,13 @@ final class TraceDatHeader {
 
     PageLayout layout(Buffer buffer) {
         return new PageLayout(buffer.pageSize(), commitOffset, kernelLong, dataOffset, bigEndian);
+    }
+
+    @Override
+    public void close() {
+        if (decompressor != null) {
+            decompressor.close();
+        }
     }
 
     private TraceFormatException problem(long position, String what) {

@@ -65,9 +65,9 @@ public final class TraceDatReader implements TraceReader {
     private int lastPid = -1;
     private String lastComm = "";
 
-    private TraceDatReader(FileBytes file, String name) throws IOException {
+    private TraceDatReader(FileBytes file, TraceDatHeader header, String name) throws IOException {
         this.file = file;
-        header = new TraceDatHeader(file, name);
+        this.header = header;
         header.read();
         info = new TraceInfo(name, "trace.dat");
         describe();
@@ -116,9 +116,11 @@ public final class TraceDatReader implements TraceReader {
     }
 
     private static TraceDatReader start(FileBytes file, String name) throws IOException {
+        TraceDatHeader header = new TraceDatHeader(file, name);
         try {
-            return new TraceDatReader(file, name);
+            return new TraceDatReader(file, header, name);
         } catch (IOException | RuntimeException e) {
+            header.close();
             file.close();
             throw e;
         }
@@ -405,9 +407,7 @@ public final class TraceDatReader implements TraceReader {
 
     @Override
     public void close() throws IOException {
-        if (header.decompressor != null) {
-            header.decompressor.close();
-        }
+        header.close();
         file.close();
     }
 }
