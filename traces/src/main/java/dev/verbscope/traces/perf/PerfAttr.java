@@ -37,6 +37,9 @@ final class PerfAttr {
     private static final int CLOCKID_OFFSET = 92;
     private static final int HEADER = 8;
 
+    /** Number of the attr within its file. */
+    final int index;
+
     final int type;
     final long config;
     final long sampleType;
@@ -62,16 +65,19 @@ final class PerfAttr {
     final int tailCpu;
 
     /** The name that the recorder gave the event, such as {@code rdma_core:cq_poll} or {@code cycles:u}. */
-    @Nullable String name;
+    @Nullable
+    String name;
 
-    @Nullable BinaryEventType bound;
+    @Nullable
+    BinaryEventType bound;
 
     /**
      * Reads as much as is known.
      *
      * @param size bytes at hand: what the file says an attr has; at least {@link #SMALLEST}
      */
-    PerfAttr(Wire wire, byte[] b, int at, int size) {
+    PerfAttr(int index, Wire wire, byte[] b, int at, int size) {
+        this.index = index;
         type = wire.i32(b, at);
         config = wire.i64(b, at + 8);
         sampleType = wire.i64(b, at + 24);
@@ -189,16 +195,15 @@ final class PerfAttr {
 
     /** A name for an event that the recorder did not name: type and config, as {@code software:9}. */
     String numericName() {
-        String kind =
-                switch (type) {
-                    case 0 -> "hardware";
-                    case 1 -> "software";
-                    case TRACEPOINT -> "tracepoint";
-                    case 3 -> "hw-cache";
-                    case 4 -> "raw";
-                    case 5 -> "breakpoint";
-                    default -> "type" + Integer.toUnsignedString(type);
-                };
+        String kind = switch (type) {
+            case 0 -> "hardware";
+            case 1 -> "software";
+            case TRACEPOINT -> "tracepoint";
+            case 3 -> "hw-cache";
+            case 4 -> "raw";
+            case 5 -> "breakpoint";
+            default -> "type" + Integer.toUnsignedString(type);
+        };
         return kind + ":" + Long.toUnsignedString(config);
     }
 }
