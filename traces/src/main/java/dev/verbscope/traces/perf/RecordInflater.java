@@ -23,6 +23,8 @@ final class RecordInflater implements Closeable {
     private int pos;
     private int end;
     private long position;
+    /** The last call filled the target: there may be more inside of the context. */
+    private boolean full;
 
     RecordInflater() {
         source.limit(0);
@@ -71,11 +73,16 @@ final class RecordInflater implements Closeable {
                 end -= pos;
                 pos = 0;
             }
+            // zstd takes repeated calls that cannot get anywhere for an error
+            if (!source.hasRemaining() && !full) {
+                return false;
+            }
             int before = source.remaining();
             target.clear();
             context.decompressDirectByteBufferStream(target, source);
             target.flip();
             int made = target.remaining();
+            full = made == PIECE;
             if (made == 0 && source.remaining() == before) {
                 return false;
             }
@@ -88,6 +95,7 @@ final class RecordInflater implements Closeable {
     /** Forgets everything: what is fed next must begin a stream. */
     void reset() {
         context.reset();
+        full = false;
         source.limit(0);
         pos = 0;
         end = 0;
