@@ -5,8 +5,10 @@ import dev.verbscope.traces.format.EventFormat;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,6 +24,7 @@ public final class BinaryTypes {
     private @Nullable BinaryEventType[] direct = new @Nullable BinaryEventType[1024];
     private final Map<Long, BinaryEventType> others = new HashMap<>();
     private final List<EventFormat> formats = new ArrayList<>();
+    private final Map<Integer, Supplier<@Nullable EventFormat>> unread = new LinkedHashMap<>();
     private int count;
 
     /**
@@ -53,14 +56,39 @@ public final class BinaryTypes {
         }
     }
 
-    /** The formats added, in that order. */
+    /**
+     * Adds a format that is parsed when its first record is met: an input carries thousands and uses dozens.
+     *
+     * @param id the number that records carry
+     * @param source gives the format, or null if its text cannot be parsed
+     */
+    public void add(int id, Supplier<@Nullable EventFormat> source) {
+        unread.putIfAbsent(id, source);
+    }
+
+    /** Every format added; parses those not met yet. */
     public List<EventFormat> formats() {
+        for (Integer id : List.copyOf(unread.keySet())) {
+            parse(id);
+        }
         return List.copyOf(formats);
+    }
+
+    private void parse(int id) {
+        Supplier<@Nullable EventFormat> source = unread.remove(id);
+        EventFormat format = source == null ? null : source.get();
+        if (format != null && format.id() == id) {
+            add(format);
+        }
     }
 
     /** The type of an id; made on the first call where no format was added for it. */
     public BinaryEventType byId(int id) {
         BinaryEventType known = lookup(id);
+        if (known == null) {
+            parse(id);
+            known = lookup(id);
+        }
         if (known == null) {
             known = new BinaryEventType(newType(null, "unknown_" + Integer.toUnsignedString(id)), null, longSize);
             put(id, known);

@@ -1,9 +1,6 @@
 package dev.verbscope.traces.binary;
 
 import dev.verbscope.traces.format.EventFormat;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
-import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 
 /**
@@ -11,13 +8,6 @@ import java.nio.charset.StandardCharsets;
  * that promises more than the record holds reads as nothing, never as the neighbour's bytes.
  */
 public final class RecordBytes {
-    private static final VarHandle SHORT_LE = view(short[].class, ByteOrder.LITTLE_ENDIAN);
-    private static final VarHandle SHORT_BE = view(short[].class, ByteOrder.BIG_ENDIAN);
-    private static final VarHandle INT_LE = view(int[].class, ByteOrder.LITTLE_ENDIAN);
-    private static final VarHandle INT_BE = view(int[].class, ByteOrder.BIG_ENDIAN);
-    private static final VarHandle LONG_LE = view(long[].class, ByteOrder.LITTLE_ENDIAN);
-    private static final VarHandle LONG_BE = view(long[].class, ByteOrder.BIG_ENDIAN);
-
     private final boolean bigEndian;
     private final int longSize;
     private byte[] array = new byte[0];
@@ -33,10 +23,6 @@ public final class RecordBytes {
     public RecordBytes(boolean bigEndian, int longSize) {
         this.bigEndian = bigEndian;
         this.longSize = longSize;
-    }
-
-    private static VarHandle view(Class<?> arrayClass, ByteOrder order) {
-        return MethodHandles.byteArrayViewVarHandle(arrayClass, order);
     }
 
     /**
@@ -91,14 +77,14 @@ public final class RecordBytes {
         return switch (size) {
             case 1 -> signed ? array[p] : array[p] & 0xff;
             case 2 -> {
-                short v = (short) (bigEndian ? SHORT_BE : SHORT_LE).get(array, p);
+                short v = Bytes.int16(array, p, bigEndian);
                 yield signed ? v : v & 0xffff;
             }
             case 4 -> {
-                int v = (int) (bigEndian ? INT_BE : INT_LE).get(array, p);
+                int v = Bytes.int32(array, p, bigEndian);
                 yield signed ? v : v & 0xffff_ffffL;
             }
-            case 8 -> (long) (bigEndian ? LONG_BE : LONG_LE).get(array, p);
+            case 8 -> Bytes.int64(array, p, bigEndian);
             default -> 0;
         };
     }
