@@ -26,20 +26,23 @@ public final class FormatParser {
     public static EventFormat parse(String source, @Nullable String system, String text) throws TraceFormatException {
         String name = null;
         int id = -1;
-        String printFmt = "";
+        StringBuilder printFmt = null;
         List<EventFormat.Field> fields = new ArrayList<>();
         int lineNumber = 0;
         for (String line : (Iterable<String>) text.lines()::iterator) {
             lineNumber++;
             String trimmed = line.strip();
-            if (trimmed.startsWith("name:")) {
+            if (printFmt != null) {
+                // a newline within the literal is printed as it is: rpcrdma_client_register of 6.12 has one
+                printFmt.append('\n').append(line);
+            } else if (trimmed.startsWith("name:")) {
                 name = trimmed.substring(5).strip();
             } else if (trimmed.startsWith("ID:")) {
                 id = number(source, lineNumber, "ID", trimmed.substring(3).strip());
             } else if (trimmed.startsWith("field:") || trimmed.startsWith("field special:")) {
                 fields.add(field(source, lineNumber, trimmed.substring(trimmed.indexOf(':') + 1)));
             } else if (trimmed.startsWith("print fmt:")) {
-                printFmt = trimmed.substring(10).strip();
+                printFmt = new StringBuilder(trimmed.substring(10).strip());
             } else if (!trimmed.isEmpty() && !trimmed.equals("format:")) {
                 throw new TraceFormatException(
                         source,
@@ -50,7 +53,8 @@ public final class FormatParser {
         if (name == null || name.isEmpty()) {
             throw new TraceFormatException(source, "", "expected an event format file, found no name: line");
         }
-        return new EventFormat(system, name, id, fields, printFmt);
+        String print = printFmt == null ? "" : printFmt.toString().strip();
+        return new EventFormat(system, name, id, fields, print);
     }
 
     private static EventFormat.Field field(String source, int lineNumber, String text) throws TraceFormatException {
