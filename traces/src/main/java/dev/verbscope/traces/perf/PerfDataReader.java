@@ -304,12 +304,13 @@ public final class PerfDataReader implements TraceReader {
         in.advance(PIPE_HEADER);
         refuseSimpleperfRecords(name);
         // what describes the events comes first: read it now, for the cursor must know the size of a long
-        while (!sawTracingData && in.require(HEADER)) {
+        while (in.require(HEADER)) {
             int type = wire.i32(in.window(), in.at());
             if (type == RECORD_SAMPLE
                     || type == RECORD_COMPRESSED
                     || type == RECORD_COMPRESSED2
-                    || type == RECORD_FINISHED_ROUND) {
+                    || type == RECORD_FINISHED_ROUND
+                    || (sawTracingData && type < RECORD_HEADER_ATTR)) {
                 break;
             }
             Step step = step();

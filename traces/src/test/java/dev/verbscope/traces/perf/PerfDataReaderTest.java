@@ -29,6 +29,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
+@SuppressWarnings("ByteBufferBackingArray") // every buffer here is a fresh array
 class PerfDataReaderTest {
     private static final ByteOrder LITTLE = ByteOrder.LITTLE_ENDIAN;
     private static final int TRACEPOINT = 2;
@@ -103,12 +104,12 @@ class PerfDataReaderTest {
     }
 
     private static final List<String> USUAL_ITEMS = List.of(
-            "rdma_probe:post_recv_ret t100 cpu0 <idle>-0 __probe_func=18446744072641739536 ret=0",
-            "rdma_probe:post_recv_ret t200 cpu1 kworker/1:1-rcu-11 __probe_func=18446744072641739536 ret=-12",
-            "rdma_probe:post_recv_ret t220 cpu0 kworker/1:1-rcu-12 __probe_func=18446744072641739536 ret=3",
-            "rdma_probe:post_recv_ret t240 cpu0 nfsd-12 __probe_func=18446744072641739536 ret=4",
+            "rdma_probe:post_recv_ret t100 cpu0 <idle>-0 __probe_func=18446744072641444624 ret=0",
+            "rdma_probe:post_recv_ret t200 cpu1 kworker/1:1-rcu-11 __probe_func=18446744072641444624 ret=-12",
+            "rdma_probe:post_recv_ret t220 cpu0 kworker/1:1-rcu-12 __probe_func=18446744072641444624 ret=3",
+            "rdma_probe:post_recv_ret t240 cpu0 nfsd-12 __probe_func=18446744072641444624 ret=4",
             "LOST 5 cpu1",
-            "rdma_probe:post_recv_ret t260 cpu0 saved name-9 __probe_func=18446744072641739536 ret=5");
+            "rdma_probe:post_recv_ret t260 cpu0 saved name-9 __probe_func=18446744072641444624 ret=5");
 
     @ParameterizedTest
     @MethodSource("orders")
@@ -239,7 +240,7 @@ class PerfDataReaderTest {
         b.record(9, body.array());
         Run run = run(b.file());
         assertThat(run.items)
-                .containsExactly("rdma_probe:post_recv_ret t99 cpu-1 -4 __probe_func=18446744072641739536 ret=-22");
+                .containsExactly("rdma_probe:post_recv_ret t99 cpu-1 -4 __probe_func=18446744072641444624 ret=-22");
         assertThat(run.stats.get(ImportStat.MALFORMED)).isEqualTo(1);
         assertThat(run.stats.get(ImportStat.EVENTS)).isEqualTo(2);
     }
@@ -269,7 +270,7 @@ class PerfDataReaderTest {
         Run run = run(b.file());
         assertThat(run.items)
                 .containsExactly(
-                        "rdma_probe:post_recv_ret t1 cpu0 <idle>-0 __probe_func=18446744072641739536 ret=0",
+                        "rdma_probe:post_recv_ret t1 cpu0 <idle>-0 __probe_func=18446744072641444624 ret=0",
                         "cycles:u t2 cpu-1 --1 ",
                         "software:9 t3 cpu-1 --1 ");
         assertThat(run.stats.get(ImportStat.MALFORMED)).isEqualTo(1);
@@ -447,7 +448,7 @@ class PerfDataReaderTest {
         PerfFileBuilder b = described(LITTLE);
         b.record(32769, new byte[8]);
         refused(b.file(), UnaryOperator.identity(), "simpleperf");
-        b = described(LITTLE);
+        b = usual(LITTLE);
         b.feature(
                 11,
                 b.buffer(80)
@@ -455,7 +456,7 @@ class PerfDataReaderTest {
                         .put(b.string("/data/local/tmp/simpleperf"))
                         .array());
         refused(b.file(), UnaryOperator.identity(), "simpleperf");
-        b = described(LITTLE);
+        b = usual(LITTLE);
         b.feature(24, new byte[8]);
         refused(b.file(), UnaryOperator.identity(), "--threads");
         refused(
@@ -465,7 +466,8 @@ class PerfDataReaderTest {
                     return f;
                 },
                 "offset 8");
-        assertThatThrownBy(() -> PerfDataReader.open(write(new byte[1]).getParent()))
+        Path parent = Files.createDirectory(write(new byte[1]).resolveSibling("folder"));
+        assertThatThrownBy(() -> PerfDataReader.open(parent))
                 .isInstanceOf(TraceFormatException.class)
                 .hasMessageContaining("--threads");
     }

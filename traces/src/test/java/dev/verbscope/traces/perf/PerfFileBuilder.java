@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /** Builds perf.data by hand: any record, either byte order, file or pipe mode. */
+@SuppressWarnings("ByteBufferBackingArray") // every buffer here is a fresh array
 final class PerfFileBuilder {
     static final int IDENTIFIER = 1 << 16;
     static final int IP = 1;
