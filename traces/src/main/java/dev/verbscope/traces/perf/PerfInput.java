@@ -87,8 +87,10 @@ final class PerfInput implements Closeable {
     }
 
     private void fill() throws IOException {
-        int room = (int) Math.min(WINDOW - end, limit - base - end);
-        if (room <= 0) {
+        // a section may claim to begin behind its limit
+        long left = Math.max(0, limit - base - end);
+        int room = (int) Math.min(WINDOW - end, left);
+        if (room == 0) {
             eof = true;
             return;
         }
