@@ -7,6 +7,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.function.LongBinaryOperator;
 import java.util.function.LongUnaryOperator;
+import org.jspecify.annotations.Nullable;
 
 /** Compiles argument expressions by C's rules of types. */
 final class NodeCompiler {
@@ -319,16 +320,8 @@ final class NodeCompiler {
         boolean signed =
                 leftSize == rightSize ? leftSigned && rightSigned : leftSize > rightSize ? leftSigned : rightSigned;
         boolean unsigned64 = !signed && size == 8;
-        LongBinaryOperator compare = switch (operator) {
-            case "==" -> (a, b) -> a == b ? 1 : 0;
-            case "!=" -> (a, b) -> a != b ? 1 : 0;
-            case "<" -> unsigned64 ? (a, b) -> Long.compareUnsigned(a, b) < 0 ? 1 : 0 : (a, b) -> a < b ? 1 : 0;
-            case "<=" -> unsigned64 ? (a, b) -> Long.compareUnsigned(a, b) <= 0 ? 1 : 0 : (a, b) -> a <= b ? 1 : 0;
-            case ">" -> unsigned64 ? (a, b) -> Long.compareUnsigned(a, b) > 0 ? 1 : 0 : (a, b) -> a > b ? 1 : 0;
-            case ">=" -> unsigned64 ? (a, b) -> Long.compareUnsigned(a, b) >= 0 ? 1 : 0 : (a, b) -> a >= b ? 1 : 0;
-            default -> NONE;
-        };
-        if (compare != NONE) {
+        LongBinaryOperator compare = comparison(operator, unsigned64);
+        if (compare != null) {
             return new Node.Binary(left, right, size, signed, 4, true, compare);
         }
         LongBinaryOperator arithmetic = switch (operator) {
@@ -345,7 +338,19 @@ final class NodeCompiler {
         return new Node.Binary(left, right, size, signed, size, signed, arithmetic);
     }
 
-    private static final LongBinaryOperator NONE = (a, b) -> 0;
+    private static @Nullable LongBinaryOperator comparison(String operator, boolean unsigned64) {
+        // unsigned 64-bit values compare as signed ones do once their top bits are turned over
+        long flip = unsigned64 ? Long.MIN_VALUE : 0;
+        return switch (operator) {
+            case "==" -> (a, b) -> a == b ? 1 : 0;
+            case "!=" -> (a, b) -> a != b ? 1 : 0;
+            case "<" -> (a, b) -> (a ^ flip) < (b ^ flip) ? 1 : 0;
+            case "<=" -> (a, b) -> (a ^ flip) <= (b ^ flip) ? 1 : 0;
+            case ">" -> (a, b) -> (a ^ flip) > (b ^ flip) ? 1 : 0;
+            case ">=" -> (a, b) -> (a ^ flip) >= (b ^ flip) ? 1 : 0;
+            default -> null;
+        };
+    }
 
     private static Node widened(Node node, int size, boolean signed) {
         return node.size == size && node.signed == signed ? node : new Node.Derived(node, size, signed, v -> v);

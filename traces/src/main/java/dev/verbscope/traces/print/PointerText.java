@@ -50,7 +50,7 @@ final class PointerText {
             if (flow) {
                 out.put('/');
                 // IPV6_FLOWINFO_MASK
-                out.decimal((long) bigEndian16(record, at + 4) << 16 & 0x0fff0000 | bigEndian16(record, at + 6));
+                out.decimal((bigEndian16(record, at + 4) << 16 & 0x0fff0000) | bigEndian16(record, at + 6));
             }
             if (scope) {
                 out.put('%');
@@ -215,7 +215,7 @@ final class PointerText {
         }
         long value = 0;
         for (int i = 0; i < (used + 7) / 8; i++) {
-            value |= (long) record.byteAt(at + i) << 8 * i;
+            value |= (long) record.byteAt(at + i) << (8 * i);
         }
         return value;
     }

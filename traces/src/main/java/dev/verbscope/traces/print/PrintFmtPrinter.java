@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
  * Prints a record as the kernel's {@code print fmt} says: what tracefs shows behind the event's name.
  *
  * <p>Three things a record does not hold, so they differ from the kernel's text. A hashed pointer (%p) is shown as its
- * value in 16 hexadecimal digits, as the kernel does with the option nohash-ptr. A symbol (%pS) is shown as its address,
- * as a kernel without symbols does. A probe's location is shown in the print fmt's own form and order, {@code
+ * value in 16 hexadecimal digits, as the kernel does with the option nohash-ptr. A symbol (%pS) is shown as its address
+ * with 0x, as the kernel shows an address without a symbol. A probe's location is shown in the print fmt's own form and order, {@code
  * (ffffffffc055fb10)} and {@code (function <- return address)}, where tracefs turns it into {@code (symbol+0x0/0xf0
  * [module])} and {@code (caller <- function)}.
  *
@@ -36,7 +36,7 @@ public final class PrintFmtPrinter implements PayloadPrinter {
     }
 
     private final ImportStats stats;
-    private final Map<EventFormat, Compiled> programs = new IdentityHashMap<>();
+    private final IdentityHashMap<EventFormat, Compiled> programs = new IdentityHashMap<>();
     private final Map<String, String> unsupported = new TreeMap<>();
     private final TextBuffer out = new TextBuffer();
 

@@ -64,15 +64,16 @@ final class PrintProgram {
             for (int i = 0; i < segments.size(); i++) {
                 PrintFormat.Segment segment = segments.get(i);
                 if (segment instanceof PrintFormat.Literal literal) {
-                    PrintFormat.@Nullable Segment after = i + 1 < segments.size() ? segments.get(i + 1) : null;
-                    PrintFormat.@Nullable Segment last = i + 2 < segments.size() ? segments.get(i + 2) : null;
-                    if (quotedString(literal, after, last)) {
+                    boolean two = i + 2 < segments.size();
+                    PrintFormat.Segment after = two ? segments.get(i + 1) : literal;
+                    PrintFormat.Segment last = two ? segments.get(i + 2) : literal;
+                    if (after instanceof PrintFormat.Conversion c
+                            && last instanceof PrintFormat.Literal behind
+                            && quotedString(literal, c, behind)) {
                         literal(literal.text().substring(0, literal.text().length() - 1));
-                        quoted(argument(((PrintFormat.Conversion) after).argument()));
+                        quoted(argument(c.argument()));
                         segments.set(
-                                i + 2,
-                                new PrintFormat.Literal(
-                                        ((PrintFormat.Literal) last).text().substring(1)));
+                                i + 2, new PrintFormat.Literal(behind.text().substring(1)));
                         i++;
                     } else {
                         literal(literal.text());
@@ -85,16 +86,12 @@ final class PrintProgram {
         }
 
         /** Whether a probe's string argument stands here: {@code name="%s"}. */
-        private boolean quotedString(
-                PrintFormat.Literal before,
-                PrintFormat.@Nullable Segment conversion,
-                PrintFormat.@Nullable Segment behind) {
+        private boolean quotedString(PrintFormat.Literal before, PrintFormat.Conversion c, PrintFormat.Literal behind) {
             return probe
                     && before.text().endsWith("\"")
-                    && conversion instanceof PrintFormat.Conversion c
                     && c.type() == 's'
-                    && behind instanceof PrintFormat.Literal l
-                    && l.text().startsWith("\"")
+                    && behind.text().startsWith("\"")
+                    && c.argument() < print.arguments().size()
                     && print.arguments().get(c.argument()) instanceof PrintExpr.DynamicString;
         }
 
@@ -167,7 +164,7 @@ final class PrintProgram {
             if (argument == null) {
                 return Math.min(fixed, MAX_FIT);
             }
-            return (int) Math.max(-MAX_FIT, Math.min(MAX_FIT, (int) argument.number(record)));
+            return Math.max(-MAX_FIT, Math.min(MAX_FIT, (int) argument.number(record)));
         }
 
         private int sizeOf(String length) {
@@ -260,7 +257,7 @@ final class PrintProgram {
                     fitted(fitSpec, width, null, (record, out) -> {
                         out.put('0');
                         out.put('x');
-                        out.hex(Node.wrap(address.number(record), longSize, false), 2 * longSize);
+                        out.hex(Node.wrap(address.number(record), longSize, false), 1);
                     });
                 }
                 case 'I', 'i' -> fitted(fitSpec, width, null, address(form, dataArgument(c.argument())));
