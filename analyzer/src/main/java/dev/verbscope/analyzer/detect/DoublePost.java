@@ -76,6 +76,8 @@ final class DoublePost implements Detector {
     }
 
     private final List<Suspicion> pending = new ArrayList<>();
+    private final List<Suspicion> shown = new ArrayList<>();
+    private final List<long[]> holes = new ArrayList<>();
     private final Map<ReceiveQueue, Map<Cause, Confirmed>> confirmed = new LinkedHashMap<>();
     private long callWithDuplicateHead;
 
@@ -99,7 +101,7 @@ final class DoublePost implements Detector {
         Suspicion suspicion = new Suspicion(queue, cause, earlier, record);
         boolean inOrder = queue.kind() == ReceiveQueue.Kind.QP;
         if (cause == Cause.CHAIN_LOOPS || (inOrder && wrs.oldest() != earlier)) {
-            confirm(suspicion, false);
+            show(suspicion);
         } else if (pending.size() < MAX_PENDING) {
             pending.add(suspicion);
         }
@@ -117,6 +119,32 @@ final class DoublePost implements Detector {
             }
         }
         return call.wrsSeen() > 1 || call.atLeast() ? Cause.STALE_NEXT : Cause.REPOSTED_EARLY;
+    }
+
+    /** What the events show, kept until it is known where events are missing. */
+    private void show(Suspicion suspicion) {
+        if (shown.size() < MAX_PENDING) {
+            shown.add(suspicion);
+        } else if (holes.isEmpty()) {
+            confirm(suspicion, false);
+        }
+    }
+
+    @Override
+    public void lost(long fromOrdinal, long toOrdinal, int cpu, long count) {
+        if (holes.size() < MAX_PENDING) {
+            holes.add(new long[] {fromOrdinal, toOrdinal});
+        } else {
+            // one hole from the last one kept to here
+            holes.get(MAX_PENDING - 1)[1] = toOrdinal;
+        }
+    }
+
+    /** Whether a completion between the two posts may be missing from the capture. */
+    private boolean holeBetween(Suspicion suspicion) {
+        long first = suspicion.firstRef.ordinal();
+        long second = suspicion.secondRef.ordinal();
+        return holes.stream().anyMatch(hole -> hole[0] < second && hole[1] >= first);
     }
 
     private void confirm(Suspicion suspicion, boolean inferred) {
@@ -147,12 +175,12 @@ final class DoublePost implements Detector {
                 suspicion.firstCompleted = true;
             } else if (suspicion.wrId == wrId && sequence == suspicion.second) {
                 if (suspicion.firstCompleted) {
-                    confirm(suspicion, false);
+                    show(suspicion);
                 }
                 // else the first was overtaken: its completion was missed, and there was only one post at a time
                 pending.remove(i--);
             } else if (sequence < suspicion.first && queue.kind() == ReceiveQueue.Kind.QP) {
-                confirm(suspicion, false);
+                show(suspicion);
                 pending.remove(i--);
             }
         }
@@ -160,11 +188,16 @@ final class DoublePost implements Detector {
 
     @Override
     public void finish(CaptureFacts capture, Consumer<Finding> findings) {
+        for (Suspicion suspicion : shown) {
+            if (suspicion.cause == Cause.CHAIN_LOOPS || !holeBetween(suspicion)) {
+                confirm(suspicion, false);
+            }
+        }
         for (Suspicion suspicion : pending) {
-            boolean holes = capture.eventsLost()
+            boolean doubtful = capture.eventsLost()
                     || suspicion.queue.completionsMissed() > 0
                     || suspicion.queue.postsMissed() > 0;
-            if (!holes) {
+            if (!doubtful) {
                 confirm(suspicion, true);
             }
         }
