@@ -100,6 +100,11 @@ final class PayloadFields {
         return end[slot];
     }
 
+    /** Whether slots were asked for since the last payload was decoded. */
+    boolean isStale() {
+        return resolved != type.slotCount();
+    }
+
     /** Decodes the payload in {@code [from, to)} for the slots asked for so far. */
     void decode(byte[] b, int from, int to) {
         if (resolved != type.slotCount()) {

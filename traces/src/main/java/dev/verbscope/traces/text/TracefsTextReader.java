@@ -538,7 +538,8 @@ public final class TracefsTextReader implements TraceReader {
         }
 
         private PayloadFields fields() {
-            if (!decoded) {
+            // a slot may be asked for when the event was decoded without it
+            if (!decoded || entry.fields.isStale()) {
                 if (kind == Kind.EVENT) {
                     entry.fields.decode(buf, line.payloadStart, line.payloadEnd);
                 }

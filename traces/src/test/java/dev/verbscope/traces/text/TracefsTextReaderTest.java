@@ -220,6 +220,22 @@ class TracefsTextReaderTest {
     }
 
     @Test
+    void takesBytesThatAreNoText() throws IOException {
+        // a string fetched through a wrong pointer, and a task that named itself so
+        byte[] line = "  t?k-1 [000] ..... 1.0: p: (f+0x0/0x1) s=\"??\" n=5\n".getBytes(StandardCharsets.ISO_8859_1);
+        for (int i = 0; i < line.length; i++) {
+            line[i] = line[i] == '?' ? (byte) 0xff : line[i];
+        }
+        TracefsTextReader reader = Traces.reader(line);
+        assertThat(reader.next()).isTrue();
+        TraceEvent e = reader.event();
+        assertThat(e.comm()).isEqualTo("t\ufffdk");
+        assertThat(e.asString(e.type().slot("s"))).isEqualTo("\ufffd\ufffd");
+        assertThat(e.asLong(e.type().slot("n"))).isEqualTo(5);
+        assertThat(reader.stats().get(ImportStat.MALFORMED)).isZero();
+    }
+
+    @Test
     void readsNumbersWithPunctuation() throws IOException {
         String line = "thing: qid=0, cmdid=5; xid=0x8679e0c8: hdr=52 port=[10.0.0.1]:20049 seven=7";
         assertThat(number(line, "qid")).isZero();
