@@ -35,6 +35,11 @@ public enum ImportStat {
             Severity.INFO,
             "CPUs whose events begin later than the trace",
             "what those CPUs did before is not in the input"),
+    /** Events whose format the input does not carry: counted by their number, their fields cannot be read. */
+    UNKNOWN_FORMATS(
+            Severity.WARNING,
+            "events whose format is not in the input",
+            "record and copy the file with the tool that made it; a probe removed before the end loses its format"),
     /** Events with a stamp earlier than the one before. */
     TIME_BACKWARDS(
             Severity.WARNING,
