@@ -3,6 +3,7 @@ package dev.verbscope.traces.io;
 import dev.verbscope.traces.event.TraceFormatException;
 import dev.verbscope.traces.event.TraceReader;
 import dev.verbscope.traces.format.EventCatalog;
+import dev.verbscope.traces.perf.PerfDataReader;
 import dev.verbscope.traces.text.TracefsTextReader;
 import dev.verbscope.traces.tracecmd.TraceDatReader;
 import java.io.IOException;
@@ -28,6 +29,7 @@ public final class TraceInputs {
     /** Kinds of input in the order in which they are tried. A reader for another format is one more entry. */
     private static final List<Recogniser> RECOGNISERS = List.of(
             TraceInputs::traceDat,
+            TraceInputs::perfData,
             Unreadable::byMagic,
             Unreadable::byHeader,
             TraceInputs::tracefsText,
@@ -129,6 +131,18 @@ public final class TraceInputs {
         }
         input.stream().close();
         return TraceDatReader.open(file);
+    }
+
+    private static @Nullable TraceReader perfData(Recogniser.Input input) throws IOException {
+        if (!PerfDataReader.recognises(input.head().bytes(), input.head().length())) {
+            return null;
+        }
+        Path file = input.file();
+        if (file == null || !Files.isRegularFile(file)) {
+            return PerfDataReader.open(input.path(), input.stream());
+        }
+        input.stream().close();
+        return PerfDataReader.open(file);
     }
 
     private static @Nullable TraceReader tracefsText(Recogniser.Input input) {
