@@ -3,7 +3,6 @@ package dev.verbscope.analyzer.detect;
 import com.carrotsearch.hppc.LongHashSet;
 import dev.verbscope.analyzer.detect.Finding.Confidence;
 import dev.verbscope.analyzer.detect.Finding.Severity;
-import dev.verbscope.analyzer.ledger.FailedCall;
 import dev.verbscope.analyzer.ledger.PostCall;
 import dev.verbscope.analyzer.ledger.ReceiveQueue;
 import dev.verbscope.analyzer.ledger.WrList;
@@ -111,12 +110,8 @@ final class DoublePost implements Detector {
         if (wrs.call(earlier) == call.number()) {
             return Cause.CHAIN_LOOPS;
         }
-        if (callWithDuplicateHead == call.number()) {
-            for (FailedCall failed : call.queue().failedCalls()) {
-                if (failed.headWrId() == call.headWrId() && failed.accepted() > 0) {
-                    return Cause.RETRY_FROM_HEAD;
-                }
-            }
+        if (callWithDuplicateHead == call.number() && call.queue().failedPartly(call.headWrId())) {
+            return Cause.RETRY_FROM_HEAD;
         }
         return call.wrsSeen() > 1 || call.atLeast() ? Cause.STALE_NEXT : Cause.REPOSTED_EARLY;
     }
