@@ -180,30 +180,36 @@ class PrintFmtCapturesTest {
         knownFormats.get().forEach(f -> formats.put(f.name(), f));
         fieldValues += reader.stats().get(ImportStat.FIELD_VALUE_PAYLOADS);
         Map<String, String> unsupported = printer.unsupported();
-            for (Map.Entry<String, List<String>> entry : kernel.entrySet()) {
-                String name = entry.getKey().substring(entry.getKey().indexOf(' ') + 1);
-                EventFormat format = formats.get(name);
-                if (format == null || unsupported.containsKey(format.system() + ":" + name)) {
-                    continue;
-                }
-                Map<String, Integer> surplus = new TreeMap<>();
-                entry.getValue().forEach(x -> surplus.merge(kernel(format, x), 1, Integer::sum));
-                List<String> mine = ours.getOrDefault(entry.getKey(), List.of());
-                mine.forEach(x -> surplus.merge(kernel(format, x), -1, Integer::sum));
-                long more = surplus.values().stream().filter(n -> n > 0).mapToLong(n -> n).sum();
-                long less = surplus.values().stream().filter(n -> n < 0).mapToLong(n -> -n).sum();
-                long wrong = Math.min(more, less);
-                compared += Math.min(entry.getValue().size(), mine.size());
-                onlyOne += Math.abs(more - less);
-                unequal += wrong;
-                if (wrong > 0) {
-                    differencesOf.merge(name, (int) wrong, Integer::sum);
-                    surplus.values().removeIf(n -> n == 0);
-                    String shown = surplus.toString();
-                    differences.append(String.format(
-                            "%n%s %s %s", where, entry.getKey(), shown.substring(0, Math.min(800, shown.length()))));
-                }
+        for (Map.Entry<String, List<String>> entry : kernel.entrySet()) {
+            String name = entry.getKey().substring(entry.getKey().indexOf(' ') + 1);
+            EventFormat format = formats.get(name);
+            if (format == null || unsupported.containsKey(format.system() + ":" + name)) {
+                continue;
             }
+            Map<String, Integer> surplus = new TreeMap<>();
+            entry.getValue().forEach(x -> surplus.merge(kernel(format, x), 1, Integer::sum));
+            List<String> mine = ours.getOrDefault(entry.getKey(), List.of());
+            mine.forEach(x -> surplus.merge(kernel(format, x), -1, Integer::sum));
+            long more = surplus.values().stream()
+                    .filter(n -> n > 0)
+                    .mapToLong(n -> n)
+                    .sum();
+            long less = surplus.values().stream()
+                    .filter(n -> n < 0)
+                    .mapToLong(n -> -n)
+                    .sum();
+            long wrong = Math.min(more, less);
+            compared += Math.min(entry.getValue().size(), mine.size());
+            onlyOne += Math.abs(more - less);
+            unequal += wrong;
+            if (wrong > 0) {
+                differencesOf.merge(name, (int) wrong, Integer::sum);
+                surplus.values().removeIf(n -> n == 0);
+                String shown = surplus.toString();
+                differences.append(String.format(
+                        "%n%s %s %s", where, entry.getKey(), shown.substring(0, Math.min(800, shown.length()))));
+            }
+        }
         return onlyOne;
     }
 
