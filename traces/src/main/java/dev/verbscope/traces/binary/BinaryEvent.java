@@ -175,7 +175,9 @@ public final class BinaryEvent implements TraceEvent {
 
     @Override
     public String flagsText() {
-        return ContextFlags.text(flags(), preemptDepth(), migrateDisableDepth());
+        return type == null || record.length() < 4
+                ? ""
+                : ContextFlags.ofRecord(record.byteAt(FLAGS_OFFSET), record.byteAt(PREEMPT_OFFSET));
     }
 
     /** Preemption depth, 0 to 15: the low half of {@code common_preempt_count}. */

@@ -1,8 +1,8 @@
 package dev.verbscope.traces.convert;
 
+import dev.verbscope.traces.event.ContextFlags;
 import dev.verbscope.traces.event.TraceEvent;
 import dev.verbscope.traces.format.EventFormat;
-import dev.verbscope.traces.tracecmd.TraceDatWriter;
 import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -132,8 +132,8 @@ final class DerivedFormat {
                     && (Character.isLetterOrDigit(text.charAt(i)) || "_.-".indexOf(text.charAt(i)) >= 0)) {
                 i++;
             }
-            boolean key = i > at && i < text.length() && text.charAt(i) == '=' && !Character.isDigit(text.charAt(at));
-            return key && Character.isLetter(text.charAt(at)) || (key && text.charAt(at) == '_') ? i : -1;
+            boolean named = Character.isLetter(text.charAt(at)) || text.charAt(at) == '_';
+            return named && i < text.length() && text.charAt(i) == '=' ? i : -1;
         }
 
         private Kind kind(int from, int to) {
@@ -250,8 +250,8 @@ final class DerivedFormat {
             return null;
         }
         fields.putShort(0, (short) format.id());
-        fields.put(2, (byte) TraceDatWriter.kernelFlags(event.flags()));
-        fields.put(3, (byte) TraceDatWriter.depths(event.flagsText()));
+        fields.put(2, (byte) ContextFlags.recordFlags(event.flagsText()));
+        fields.put(3, (byte) ContextFlags.recordDepths(event.flagsText()));
         fields.putInt(4, Math.max(0, event.pid()));
         byte[] record = new byte[fixed + tail.size()];
         fields.get(0, record, 0, fixed);

@@ -121,7 +121,9 @@ public final class TracefsTextWriter implements Closeable {
         }
         line.append(' ');
         if (ticks) {
-            line.append(Long.toUnsignedString(event.time()));
+            String raw = Long.toUnsignedString(event.time());
+            pad(12 - raw.length());
+            line.append(raw);
         } else {
             seconds(event.time());
         }

@@ -3,6 +3,7 @@ package dev.verbscope.traces.tracecmd;
 import com.github.luben.zstd.Zstd;
 import dev.verbscope.traces.binary.PayloadPrinter;
 import dev.verbscope.traces.binary.RecordBytes;
+import dev.verbscope.traces.event.ContextFlags;
 import dev.verbscope.traces.event.EventType;
 import dev.verbscope.traces.event.TraceEvent;
 import dev.verbscope.traces.format.EventFormat;
@@ -201,8 +202,8 @@ public final class TraceDatWriter implements Closeable {
         for (EventFormat.Field field : format.fields()) {
             switch (field.name()) {
                 case "common_type" -> put(fields, field, format.id());
-                case "common_flags" -> put(fields, field, kernelFlags(event.flags()));
-                case "common_preempt_count" -> put(fields, field, depths(event.flagsText()));
+                case "common_flags" -> put(fields, field, ContextFlags.recordFlags(event.flagsText()));
+                case "common_preempt_count" -> put(fields, field, ContextFlags.recordDepths(event.flagsText()));
                 case "common_pid" -> put(fields, field, event.pid());
                 default -> {
                     int slot = type.slot(field.name());
@@ -256,22 +257,6 @@ public final class TraceDatWriter implements Closeable {
             case 8 -> to.putLong(field.offset(), value);
             default -> {}
         }
-    }
-
-    /** {@code common_preempt_count} by the flags column: preemption depth in the low half, migrate_disable() in the high. */
-    public static int depths(String column) {
-        int preempt = column.length() > 3 ? Math.max(0, Character.digit(column.charAt(3), 16)) : 0;
-        int migrate = column.length() > 4 ? Math.max(0, Character.digit(column.charAt(4), 16)) : 0;
-        return preempt | migrate << 4;
-    }
-
-    /** {@code common_flags} of the flags of an event; include/linux/trace_events.h, enum trace_flag_type. */
-    public static int kernelFlags(int flags) {
-        return ((flags & TraceEvent.IRQS_OFF) != 0 ? 0x01 : 0)
-                | ((flags & TraceEvent.NEED_RESCHED) != 0 ? 0x04 : 0)
-                | ((flags & TraceEvent.HARDIRQ) != 0 ? 0x08 : 0)
-                | ((flags & TraceEvent.SOFTIRQ) != 0 ? 0x10 : 0)
-                | ((flags & TraceEvent.BH_OFF) != 0 ? 0x80 : 0);
     }
 
     @Override

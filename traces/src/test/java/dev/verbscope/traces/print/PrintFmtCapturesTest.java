@@ -23,12 +23,14 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import java.util.zip.GZIPInputStream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -223,13 +225,14 @@ class PrintFmtCapturesTest {
         }
     }
 
-    private void compareTool(Path where, TraceEvent event, EventFormat format, String printed) {
+    private void compareTool(Path where, TraceEvent event, @Nullable EventFormat format, String printed) {
+        assertThat(format).as(where + ": " + printed).isNotNull();
         if (printed.startsWith("[FAILED TO PARSE]")) {
             failedToParse++;
             event.payload();
             return;
         }
-        check(where, event.type().name(), tool(format, printed), tool(format, event.payload()));
+        check(where, event.type().name(), tool(Objects.requireNonNull(format), printed), tool(format, event.payload()));
     }
 
     private void check(Path where, String name, String theirs, String ours) {
