@@ -358,7 +358,8 @@ public final class CsvTraceReader implements TraceReader {
         private @Nullable CSVRecord record;
         private long time;
         private long lost;
-        private boolean decoded;
+        /** Slots that the texts were decoded for, -1 for not yet: a slot asked for late needs another look. */
+        private int decodedSlots = -1;
 
         Row(Entry none) {
             entry = none;
@@ -368,7 +369,7 @@ public final class CsvTraceReader implements TraceReader {
             record = next;
             time = at;
             lost = 0;
-            decoded = false;
+            decodedSlots = -1;
         }
 
         void mark(Kind mark, long count) {
@@ -386,11 +387,11 @@ public final class CsvTraceReader implements TraceReader {
         }
 
         private Entry decoded() {
-            if (!decoded) {
+            if (decodedSlots != entry.type.slotCount()) {
                 boolean event = kind == Kind.EVENT;
                 entry.fields.decode(event ? cell(CsvMapping.Role.FIELDS) : "");
                 entry.payload.decode(event ? cell(CsvMapping.Role.PAYLOAD) : "");
-                decoded = true;
+                decodedSlots = entry.type.slotCount();
             }
             return entry;
         }

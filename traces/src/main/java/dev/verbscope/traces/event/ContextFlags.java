@@ -101,13 +101,12 @@ public final class ContextFlags {
         if (column.length() < SHORTEST) {
             return 0;
         }
-        int flags =
-                switch (column.charAt(0)) {
-                    case 'd' -> RAW_IRQS_OFF;
-                    case 'D' -> RAW_IRQS_OFF | RAW_BH_OFF;
-                    case 'b' -> RAW_BH_OFF;
-                    default -> 0;
-                };
+        int flags = switch (column.charAt(0)) {
+            case 'd' -> RAW_IRQS_OFF;
+            case 'D' -> RAW_IRQS_OFF | RAW_BH_OFF;
+            case 'b' -> RAW_BH_OFF;
+            default -> 0;
+        };
         flags |= switch (column.charAt(1)) {
             case '.' -> 0;
             case 'n' -> RAW_NEED_RESCHED;

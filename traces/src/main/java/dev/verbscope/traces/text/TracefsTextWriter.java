@@ -115,11 +115,8 @@ public final class TracefsTextWriter implements Closeable {
             return;
         }
         task(event.pid() < 0 && event.comm().isEmpty() ? "<...>" : event.comm(), Math.max(0, event.pid()), event.cpu());
-        String flags = event.flagsText();
-        if (!flags.isEmpty()) {
-            line.append(' ').append(flags);
-        }
-        line.append(' ');
+        // the option noirq-info leaves nothing between the two blanks
+        line.append(' ').append(event.flagsText()).append(' ');
         if (ticks) {
             String raw = Long.toUnsignedString(event.time());
             pad(12 - raw.length());

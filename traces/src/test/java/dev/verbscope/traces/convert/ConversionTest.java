@@ -137,11 +137,12 @@ class ConversionTest {
 
     @Test
     void probesFromTextKeepTheirFieldsInTraceDat() throws IOException {
-        String text = "     ksoftirqd/1-21      [001] d.s1.    63.332954: post_recv: (rxe_post_recv+0x0/0xf0 [rdma_rxe])"
-                + " qp=0xffff8d7302f19e00 qp_num=27 ret=-12 comm=\"a b\" name=x\n"
-                + "     ksoftirqd/1-21      [001] d.s1.    63.332955: post_recv: (rxe_post_recv+0x0/0xf0 [rdma_rxe])"
-                + " qp=0x0 qp_num=18446744073709551615 ret=7 comm=\"\" name=\n"
-                + "     ksoftirqd/1-21      [001] d.s1.    63.332956: post_recv: something else\n";
+        String text =
+                "     ksoftirqd/1-21      [001] d.s1.    63.332954: post_recv: (rxe_post_recv+0x0/0xf0 [rdma_rxe])"
+                        + " qp=0xffff8d7302f19e00 qp_num=27 ret=-12 comm=\"a b\" name=x\n"
+                        + "     ksoftirqd/1-21      [001] d.s1.    63.332955: post_recv: (rxe_post_recv+0x0/0xf0 [rdma_rxe])"
+                        + " qp=0x0 qp_num=18446744073709551615 ret=7 comm=\"\" name=\n"
+                        + "     ksoftirqd/1-21      [001] d.s1.    63.332956: post_recv: something else\n";
         Path dat = folder.resolve("probes.dat");
         try (TraceReader reader = open(text.getBytes(StandardCharsets.UTF_8))) {
             assertThat(Conversion.toTraceDat(reader, CATALOG, dat)).isEqualTo(3);
