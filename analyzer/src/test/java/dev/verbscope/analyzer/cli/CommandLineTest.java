@@ -161,4 +161,50 @@ class CommandLineTest {
         assertThat(run("generate-completion")).isZero();
         assertThat(out.toString()).contains("complete -F");
     }
+
+    @Test
+    void convertKeepsEveryEventThereAndBack() throws IOException {
+        Path text = SAMPLES.resolve("rxfault-chain/trace-mono.txt");
+        String csv = folder.resolve("a.csv").toString();
+        String dat = folder.resolve("a.dat").toString();
+        String again = folder.resolve("a.txt").toString();
+        assertThat(run("convert", "--to", "csv", text.toString(), csv)).isZero();
+        assertThat(run("convert", "--to", "trace.dat", csv, dat)).isZero();
+        assertThat(run("convert", "--to", "TRACEFS", dat, again)).isZero();
+        assertThat(Files.readAllLines(Path.of(again)).stream()
+                        .filter(l -> !l.startsWith("#"))
+                        .sorted()
+                        .toList())
+                .isNotEmpty()
+                .isEqualTo(Files.readAllLines(text).stream()
+                        .filter(l -> !l.startsWith("#"))
+                        .sorted()
+                        .toList());
+    }
+
+    @Test
+    void convertSaysWhatIsWrong() throws IOException {
+        Path other = file("other.csv", "ts,name\n1.5,x\n");
+        Path to = folder.resolve("out.txt");
+        assertThat(run(
+                        "convert",
+                        "--to",
+                        "tracefs",
+                        "--columns",
+                        "time=ts:s,event=name",
+                        other.toString(),
+                        to.toString()))
+                .isZero();
+        assertThat(Files.readString(to)).endsWith("           <...>-0       [000]      1.500000: x: \n");
+        assertThat(run("convert", "--to", "html", other.toString(), to.toString()))
+                .isEqualTo(2);
+        assertThat(err.toString()).contains("expected tracefs, csv or trace.dat, found \"html\"");
+        assertThat(run("convert", "--to", "csv", "--columns", "when=ts", other.toString(), to.toString()))
+                .isEqualTo(2);
+        assertThat(run("convert", "--to", "csv", other.toString(), other.toString()))
+                .isEqualTo(2);
+        Path cut = file("cut.csv", "time_ns,event,payload\n1,x,a\n2,x");
+        assertThat(run("convert", "--to", "tracefs", cut.toString(), to.toString()))
+                .isEqualTo(3);
+    }
 }
