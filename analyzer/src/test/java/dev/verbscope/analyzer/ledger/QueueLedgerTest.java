@@ -178,6 +178,18 @@ class QueueLedgerTest {
         assertThat(queue.outstanding()).isEqualTo(1);
     }
 
+    /** An injected failure can let the driver see an empty chain: it returns 0 and its inner function is never called. */
+    @Test
+    void aCallThatTookNothingTookNothing() {
+        post(9, 0x100);
+        call(9, 0x200, 1, 0x308);
+        ledger.postReturn(task(), 0, U, U);
+        ReceiveQueue queue = only();
+        assertThat(queue.wrsPosted()).isEqualTo(1);
+        assertThat(queue.callsReturningZero()).isEqualTo(2);
+        assertThat(queue.outstanding()).isEqualTo(1);
+    }
+
     @Test
     void aConsumersBatchJoinsTheDriversCall() {
         ledger.consumerWr(task(), "xprtrdma", 10, 1);
