@@ -82,7 +82,8 @@ final class Expectation {
     static Expectation ofWorkload(String workload) {
         return switch (workload) {
             case "nfs", "nfs-probes" -> of().nothingAtWarning().not(NO_FAULT);
-            case "nvme-probes", "nvme-srq-probes", "srp-probes" -> of().not(NO_FAULT);
+            case "nvme-probes" -> of().finds("single-wr-posting").not(NO_FAULT);
+            case "nvme-srq-probes", "srp-probes" -> of().not(NO_FAULT);
             case "nfs-inject-client" ->
                 of().finds(
                                 "enomem-unexplained",

@@ -74,9 +74,14 @@ final class EnomemCauses implements Detector {
                 && call.outstandingBefore() + call.accepted() < queue.outstandingMax();
     }
 
-    /** At the failing WR the queue held as many as it ever did: no post has shown that there is room for more. */
+    /**
+     * At the failing WR the queue held as many as it ever did: no post has shown that there is room for more. Posts that
+     * the capture missed may be among them.
+     */
     private static boolean ringFull(ReceiveQueue queue, FailedCall call) {
-        return call.outstandingBefore() + call.accepted() >= queue.outstandingMax() && queue.outstandingMax() > 0;
+        long unseen = Math.min(queue.postsMissed(), queue.outstandingMax() / 4);
+        return call.outstandingBefore() + call.accepted() + unseen >= queue.outstandingMax()
+                && queue.outstandingMax() > 0;
     }
 
     private static Finding ringFull(ReceiveQueue queue, List<FailedCall> calls, long count) {
@@ -85,7 +90,7 @@ final class EnomemCauses implements Detector {
         Finding.Builder finding = Finding.of(
                         "enomem-ring-full",
                         Severity.ERROR,
-                        queue.sinceCreation() ? Confidence.CERTAIN : Confidence.LIKELY,
+                        queue.sinceCreation() && queue.postsMissed() == 0 ? Confidence.CERTAIN : Confidence.LIKELY,
                         queue)
                 .title(queue.name() + ": " + count + (count == 1 ? " post" : " posts")
                         + " refused with -ENOMEM, the ring being full at " + level + " WRs")

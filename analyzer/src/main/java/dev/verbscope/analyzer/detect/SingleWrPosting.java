@@ -13,8 +13,8 @@ final class SingleWrPosting implements Detector {
     /** Share of calls with one WR from which a queue counts as posted one by one. */
     private static final double SINGLE_SHARE = 0.9;
 
-    /** Calls a second below which a doorbell costs nothing worth a word: 100 MMIO writes take about 10 us. */
-    private static final double MIN_RATE = 100;
+    /** Calls a second below which even an MMIO doorbell costs nothing worth a warning: 100 take about 10 us. */
+    private static final double COSTLY_RATE = 100;
 
     /** The batch the saving is told for; the article's knee lies between 8 and 16. */
     private static final int BATCH = 16;
@@ -29,16 +29,13 @@ final class SingleWrPosting implements Detector {
             }
             double seconds = capture.seconds(queue.firstPostTime(), queue.lastPostTime());
             double rate = seconds > 0 ? calls / seconds : 0;
-            if (seconds > 0 && rate < MIN_RATE) {
-                continue;
-            }
             findings.accept(finding(queue, calls, single, rate));
         }
     }
 
     private static Finding finding(ReceiveQueue queue, long calls, long single, double rate) {
         DriverFacts driver = DriverFacts.ofModule(queue.driver());
-        boolean costly = driver.doorbell() == DriverFacts.Doorbell.MMIO;
+        boolean costly = driver.doorbell() == DriverFacts.Doorbell.MMIO && rate >= COSTLY_RATE;
         long batched = (queue.wrsPosted() + BATCH - 1) / BATCH;
         String cost = switch (driver.doorbell()) {
             case MMIO -> "each call ends in an MMIO write to the device, tens to hundreds of ns";

@@ -8,7 +8,9 @@ import dev.verbscope.analyzer.verbs.VerbsSink;
 import dev.verbscope.analyzer.verbs.WcStatus;
 import dev.verbscope.analyzer.verbs.WitnessLayer;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -55,7 +57,7 @@ public final class QueueLedger implements VerbsSink {
     private long disconnects;
     private long unmatchedReturns;
     private long unjoinedWrs;
-    private boolean wrEntriesSeen;
+    private final Set<String> innerProbedDrivers = new HashSet<>();
 
     /** WRs that a consumer has announced and whose post has not been seen yet. */
     private static final class ConsumerBatch {
@@ -188,7 +190,8 @@ public final class QueueLedger implements VerbsSink {
         }
         PostCall call = openCall(at);
         if (call != null && call.queue == queue) {
-            if (call.headWr == wr && call.wrEntries == 0) {
+            boolean same = call.headWr == wr && (call.openedByChain || call.headWrId == wrId);
+            if (same && call.wrEntries == 0) {
                 // the same entry seen by a second probe, or a chain probe that came first
                 if (call.openedByChain) {
                     call.openedByChain = false;
@@ -246,11 +249,13 @@ public final class QueueLedger implements VerbsSink {
 
     @Override
     public void wrEntry(Moment at, long rq, long wr, long wrId, int numSge, long next, long sgeAddr, long sgeLength) {
-        wrEntriesSeen = true;
         PostCall call = openCall(at);
         if (call == null) {
             orphanWr(at, rq, wr, wrId, numSge, sgeAddr, sgeLength);
             return;
+        }
+        if (call.wrEntries == 0 && call.accepted == 0) {
+            innerProbedDrivers.add(call.queue.driver);
         }
         if (rq != UNKNOWN && byRq.get(rq) != call.queue) {
             byRq.put(rq, call.queue);
@@ -411,6 +416,9 @@ public final class QueueLedger implements VerbsSink {
             } else if (call.badIndex < 0) {
                 call.badIndex = call.wrEntries;
             }
+        } else if (result == 0 && innerProbed(queue)) {
+            // the driver's inner function is probed and was not called: the call took nothing
+            call.acceptedExact = true;
         } else if (result == 0) {
             acceptByChain(call, wrsOfCall(call));
         } else {
@@ -426,6 +434,11 @@ public final class QueueLedger implements VerbsSink {
             }
         }
         settle(call);
+    }
+
+    /** Whether the capture shows what the queue's driver does WR by WR. */
+    private boolean innerProbed(ReceiveQueue queue) {
+        return innerProbedDrivers.contains(queue.driver);
     }
 
     /** Length of a chain that was accepted whole, when no event showed its WRs one by one. */
@@ -911,8 +924,6 @@ public final class QueueLedger implements VerbsSink {
             settle(open.get(0));
         }
         batches.forEach(QueueLedger::closeBatch);
-        if (wrEntriesSeen) {
-            queues.forEach(ReceiveQueue::refusedBeforeFirstWr);
-        }
+        queues.stream().filter(this::innerProbed).forEach(ReceiveQueue::refusedBeforeFirstWr);
     }
 }
