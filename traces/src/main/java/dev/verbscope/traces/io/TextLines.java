@@ -9,10 +9,11 @@ import java.nio.charset.StandardCharsets;
  *
  * @param events lines that are events
  * @param others lines that are neither events nor header, mark or blank
- * @param header whether there is the header of a {@code trace} file
+ * @param header whether there is the header of a {@code trace} file, or of {@code perf script --header}
  */
 record TextLines(int events, int others, boolean header) {
     private static final byte[] TRACER = "# tracer: ".getBytes(StandardCharsets.US_ASCII);
+    private static final byte[] PERF_HEADER = "# captured on ".getBytes(StandardCharsets.US_ASCII);
     private static final byte[] MARK = "CPU:".getBytes(StandardCharsets.US_ASCII);
     private static final int ENOUGH = 64;
 
@@ -35,7 +36,7 @@ record TextLines(int events, int others, boolean header) {
             }
             int end = to > from && bytes[to - 1] == '\r' ? to - 1 : to;
             int start = Ascii.skipBlanks(bytes, from, end);
-            if (Ascii.startsWith(bytes, from, end, TRACER)) {
+            if (Ascii.startsWith(bytes, from, end, TRACER) || Ascii.startsWith(bytes, from, end, PERF_HEADER)) {
                 header = true;
             } else if (start < end && bytes[from] != '#' && !Ascii.startsWith(bytes, start, end, MARK)) {
                 if (isEvent(bytes, from, end)) {

@@ -11,7 +11,6 @@ final class Unreadable {
     private static final Pattern RAW_LINE = Pattern.compile("(?m)^-?\\d+ \\d+ \\d+ (type: \\d+|\\w+: )");
     private static final Pattern HEX_LINE = Pattern.compile("(?m)^[0-9a-f]{8} [0-9a-f]{8} [0-9a-f]{16} ");
     private static final Pattern BARE_LINE = Pattern.compile("(?m)^[A-Za-z_]\\w*: \\S+");
-    private static final Pattern LATENCY = Pattern.compile("(?m)^# \\w+ latency trace v");
     private static final Pattern HISTOGRAM = Pattern.compile("(?m)^# event histogram");
 
     private Unreadable() {}
@@ -60,10 +59,7 @@ final class Unreadable {
         String what = null;
         if (head.startsWith("#") || head.startsWith("\n#")) {
             String text = head.text();
-            if (LATENCY.matcher(text).find()) {
-                what = "is tracefs text in latency format, which is not readable yet; record with:"
-                        + " echo nolatency-format > trace_options";
-            } else if (HISTOGRAM.matcher(text).find()) {
+            if (HISTOGRAM.matcher(text).find()) {
                 what = "is the output of a hist trigger; expected a trace of events";
             }
         }

@@ -64,7 +64,6 @@ class TraceInputsTest {
                 "`<!DOCTYPE html>|<html>`, HTML page",
                 "`<!DOCTYPE html>|<html><script class=\"trace-data\">`, Android systrace",
                 "`{ \"a\": 1 }`, JSON",
-                "`# tracer: nop|#|# nop latency trace v1.1.5 on 6.1.0|# ----`, latency format",
                 "`# event histogram|#|`, hist trigger",
                 "`# tracer: nop|#|23 1 27615456294 type: 1778|`, option raw",
                 "`# tracer: nop|#|0000009c 00000001 000000066d7faf66 type: 1420|`, option hex",
