@@ -26,6 +26,9 @@ public final class TraceInputs {
     /** Bytes looked at to recognise an input. */
     private static final int HEAD = 1 << 16;
 
+    /** Compressions one inside the other that are followed. */
+    private static final int MAX_LAYERS = 2;
+
     /** Kinds of input in the order in which they are tried. A reader for another format is one more entry. */
     private static final List<Recogniser> RECOGNISERS = List.of(
             TraceInputs::traceDat,
@@ -38,7 +41,7 @@ public final class TraceInputs {
     private TraceInputs() {}
 
     /**
-     * Opens a file, or standard input for {@code -}. A folder {@code events} beside the file, as in a copy of tracefs,
+     * Opens a file, or standard input for {@code -}, packed by gzip, xz or zstd or not. A folder {@code events} beside the file, as in a copy of tracefs,
      * gives event formats that come before those of the catalogue.
      *
      * @param path the path as the user named it
@@ -56,7 +59,7 @@ public final class TraceInputs {
      */
     public static TraceReader open(String path, EventCatalog catalog, InputStream standardInput) throws IOException {
         if (path.equals(STANDARD_INPUT)) {
-            return open(path, null, standardInput, catalog);
+            return open(path, null, standardInput, catalog, 0);
         }
         Path file;
         try {
@@ -79,11 +82,11 @@ public final class TraceInputs {
             formats = EventCatalog.folder(events, catalog);
         }
         InputStream in = Channels.newInputStream(FileChannel.open(file, StandardOpenOption.READ));
-        return open(path, file, in, formats);
+        return open(path, file, in, formats, 0);
     }
 
     /** Opens a stream; it is closed with the reader, or at once when it is no trace. */
-    private static TraceReader open(String path, @Nullable Path file, InputStream in, EventCatalog catalog)
+    private static TraceReader open(String path, @Nullable Path file, InputStream in, EventCatalog catalog, int layers)
             throws IOException {
         PushbackInputStream again = new PushbackInputStream(in, HEAD);
         try {
@@ -97,11 +100,22 @@ public final class TraceInputs {
                 whole = n < 0;
                 length += Math.max(n, 0);
             }
+            if (length == 0 && in instanceof UnpackedStream unpacked) {
+                String damage = unpacked.damage();
+                throw new TraceFormatException(
+                        path, "", "is compressed and " + (damage == null ? "holds nothing" : damage));
+            }
             if (length == 0) {
                 throw new TraceFormatException(path, "", "is empty: expected a trace, found no bytes");
             }
             again.unread(bytes, 0, length);
-            Recogniser.Input input = new Recogniser.Input(path, file, new Head(bytes, length, whole), again, catalog);
+            Head head = new Head(bytes, length, whole);
+            Compression compression = Compression.of(head);
+            if (compression != null && layers < MAX_LAYERS) {
+                UnpackedStream plain = new UnpackedStream(again, compression);
+                return new UnpackedReader(open(path, null, plain, catalog, layers + 1), plain);
+            }
+            Recogniser.Input input = new Recogniser.Input(path, file, head, again, catalog);
             for (Recogniser recogniser : RECOGNISERS) {
                 TraceReader reader = recogniser.open(input);
                 if (reader != null) {

@@ -13,6 +13,9 @@ final class Unreadable {
     private static final Pattern BARE_LINE = Pattern.compile("(?m)^[A-Za-z_]\\w*: \\S+");
     private static final Pattern HISTOGRAM = Pattern.compile("(?m)^# event histogram");
 
+    /** Where POSIX tar has its magic. */
+    private static final int TAR_MAGIC = 257;
+
     private Unreadable() {}
 
     /** Formats that begin with bytes of their own. */
@@ -26,26 +29,17 @@ final class Unreadable {
     }
 
     private static @Nullable String magic(Head head) {
-        if (head.startsWith(0x17, 0x08, 0x44) && head.text().startsWith("tracing", 3)) {
-            return "is a trace.dat of trace-cmd, which is not readable yet; give the output of: trace-cmd report";
-        }
-        if (head.startsWith("PERFILE2") || head.startsWith("2ELIFREP") || head.startsWith("PERFFILE")) {
-            return "is a perf.data file, which is not readable yet; give the output of: perf script";
-        }
-        if (head.startsWith(0x1f, 0x8b)) {
-            return "is compressed by gzip, which is not readable yet; unpack it: zcat FILE | ... -";
-        }
-        if (head.startsWith(0xfd, '7', 'z', 'X', 'Z', 0)) {
-            return "is compressed by xz, which is not readable yet; unpack it: xzcat FILE | ... -";
-        }
-        if (head.startsWith(0x28, 0xb5, 0x2f, 0xfd)) {
-            return "is compressed by zstd, which is not readable yet; unpack it: zstdcat FILE | ... -";
+        if (Compression.of(head) != null) {
+            return "is compressed more than twice; unpack it first";
         }
         if (head.startsWith("BZh")) {
             return "is compressed by bzip2; unpack it: bzcat FILE | ... -";
         }
         if (head.startsWith('P', 'K', 3, 4)) {
             return "is a zip archive; unpack it and give the trace in it";
+        }
+        if (head.length() > TAR_MAGIC + 5 && head.text().startsWith("ustar", TAR_MAGIC)) {
+            return "is a tar archive; unpack it and give the trace in it";
         }
         if (head.startsWith(0x7f, 'E', 'L', 'F')) {
             return "is an ELF program or library; expected a trace";

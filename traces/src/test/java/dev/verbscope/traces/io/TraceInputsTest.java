@@ -39,12 +39,10 @@ class TraceInputsTest {
     @CsvSource(
             quoteCharacter = '`',
             value = {
-                "17084474726163696e67, trace.dat of trace-cmd",
-                "50455246494c4532, perf.data",
-                "32454c4946524550, perf.data",
-                "1f8b0800, gzip",
-                "fd377a585a00, xz",
-                "28b52ffd, zstd",
+                "1f8b0800, `is compressed and ends in the middle`",
+                "1f8b0900, `is compressed and is damaged`",
+                "fd377a585a00, `is compressed and ends in the middle`",
+                "28b52ffd, `is compressed and `",
                 "425a6839, bzip2",
                 "504b0304, zip",
                 "7f454c46, ELF",
