@@ -40,6 +40,11 @@ public enum ImportStat {
             Severity.WARNING,
             "events whose format is not in the input",
             "record and copy the file with the tool that made it; a probe removed before the end loses its format"),
+    /** Hits that probes missed, as a copied kprobe_profile tells: counted since the probes were made, so at most that many. */
+    PROBE_MISSES(
+            Severity.WARNING,
+            "hits that probes missed since they were made, by kprobe_profile",
+            "read kprobe_profile before and after; use fprobe events where the kernel has them"),
     /** Events with a stamp earlier than the one before. */
     TIME_BACKWARDS(
             Severity.WARNING,

@@ -38,8 +38,6 @@ public final class TracefsTextReader implements TraceReader {
     public static final String PERF = "perf-script-text";
 
     private static final int CHUNK = 1 << 20;
-    /** Longest line kept; the rest of the buffer is for the line behind it. */
-    private static final int MAX_LINE = CHUNK / 2;
 
     private static final byte[] BUFFER_STARTED = ascii("##### CPU ");
     private static final byte[] LOST = ascii("CPU:");
@@ -60,6 +58,10 @@ public final class TracefsTextReader implements TraceReader {
     private static final byte[] PERF_THROTTLE = ascii("PERF_RECORD_THROTTLE");
     private static final byte[] PERF_LOST_COUNT = ascii(" lost ");
 
+    private final int chunk;
+    /** Longest line kept; the rest of the buffer is for the line behind it. */
+    private final int maxLine;
+
     private final InputStream in;
     private final TraceInfo info;
     private final ImportStats stats = new ImportStats();
@@ -67,7 +69,7 @@ public final class TracefsTextReader implements TraceReader {
     private final TaskNames tasks = new TaskNames();
     private final EventLine line = new EventLine();
     private final Cursor cursor;
-    private final byte[] buf = new byte[CHUNK + 8 * Ascii.PADDING];
+    private final byte[] buf;
 
     private int next;
     private int limit;
@@ -97,6 +99,14 @@ public final class TracefsTextReader implements TraceReader {
      * @param catalog formats to take payloads apart with
      */
     public TracefsTextReader(String path, InputStream in, EventCatalog catalog) {
+        this(path, in, catalog, CHUNK);
+    }
+
+    /** As the other one, with a buffer of another size. */
+    TracefsTextReader(String path, InputStream in, EventCatalog catalog, int chunk) {
+        this.chunk = chunk;
+        this.maxLine = chunk / 2;
+        this.buf = new byte[chunk + 8 * Ascii.PADDING];
         this.in = in;
         this.info = new TraceInfo(path, TRACEFS);
         this.names = new NameTable(type -> templates(type, catalog));
@@ -164,7 +174,7 @@ public final class TracefsTextReader implements TraceReader {
     private boolean nextLine() throws IOException {
         while (true) {
             int newline = Ascii.find(buf, next, limit, (byte) '\n');
-            if (newline == limit && !endOfInput && limit - next <= MAX_LINE) {
+            if (newline == limit && !endOfInput && limit - next <= maxLine) {
                 fill(next);
                 continue;
             }
@@ -172,7 +182,7 @@ public final class TracefsTextReader implements TraceReader {
                 return false;
             }
             lineNumber++;
-            if (newline - next > MAX_LINE) {
+            if (newline - next > maxLine) {
                 stats.increment(ImportStat.OVERLONG_LINES);
                 skipLine();
                 continue;
@@ -210,7 +220,7 @@ public final class TracefsTextReader implements TraceReader {
 
     /** Reads more; what stands from {@code keep} on moves to the front if there is no room behind it. */
     private void fill(int keep) throws IOException {
-        if (limit == CHUNK || keep == limit) {
+        if (limit == chunk || keep == limit) {
             System.arraycopy(buf, keep, buf, 0, limit - keep);
             limit -= keep;
             next -= keep;
@@ -218,7 +228,7 @@ public final class TracefsTextReader implements TraceReader {
             to -= keep;
             line.shift(keep);
         }
-        int n = in.read(buf, limit, CHUNK - limit);
+        int n = in.read(buf, limit, chunk - limit);
         if (n < 0) {
             endOfInput = true;
         } else {
@@ -324,7 +334,7 @@ public final class TracefsTextReader implements TraceReader {
     /** An event that ends behind its name may have its payload on a line of its own, as hns_roce prints tables. */
     private void payloadOnNextLine() throws IOException {
         int newline = Ascii.find(buf, next, limit, (byte) '\n');
-        while (newline == limit && !endOfInput && limit - line.commStart < MAX_LINE) {
+        while (newline == limit && !endOfInput && limit - line.commStart < maxLine) {
             fill(Math.min(line.commStart, from));
             newline = Ascii.find(buf, next, limit, (byte) '\n');
         }

@@ -85,7 +85,7 @@ class TraceInputsTest {
                 .hasMessageContaining("is empty");
         assertThatThrownBy(() -> TraceInputs.open(folder.toString(), EventCatalog.shipped()))
                 .isInstanceOf(TraceFormatException.class)
-                .hasMessageContaining("is a directory");
+                .hasMessageContaining("is a directory and no copy of tracefs");
         assertThatThrownBy(() -> TraceInputs.open(folder.resolve("none").toString(), EventCatalog.shipped()))
                 .isInstanceOf(TraceFormatException.class)
                 .hasMessageContaining("no such file");
