@@ -74,9 +74,25 @@ final class DmesgLine {
             return false;
         }
         int text = caller(b, end, to);
-        textStart = text < to && b[text] == ' ' ? text + 1 : text;
+        textStart = text + blank(b, text, to);
         foreign = !host(b, textStart, to) && needsHost;
         return true;
+    }
+
+    /** Bytes of the blank here, 0 if there is none; logs copied from web pages have no-break spaces (U+00A0). */
+    private static int blank(byte[] b, int at, int to) {
+        if (at < to && (b[at] == ' ' || b[at] == '\t')) {
+            return 1;
+        }
+        return at + 1 < to && b[at] == (byte) 0xc2 && b[at + 1] == (byte) 0xa0 ? 2 : 0;
+    }
+
+    private static int skipBlanks(byte[] b, int from, int to) {
+        int at = from;
+        for (int n = blank(b, at, to); n > 0; n = blank(b, at, to)) {
+            at += n;
+        }
+        return at;
     }
 
     /** Passes {@code <6>} or {@code kern  :info  : }. */
@@ -102,7 +118,7 @@ final class DmesgLine {
 
     /** {@code [   60.123456]} or {@code [Sun Nov 29 20:35:34 2026]}; gives the index behind, or -1. */
     private int bracket(byte[] b, int from, int to) {
-        int at = Ascii.skipBlanks(b, from + 1, to);
+        int at = skipBlanks(b, from + 1, to);
         int point = Ascii.skipDigits(b, at, to);
         if (point > at && point - at <= 12 && point < to && b[point] == '.') {
             int end = Ascii.skipDigits(b, point + 1, to);

@@ -173,8 +173,10 @@ public final class RawCpuReader implements TraceReader {
             lost();
             return true;
         }
-        state = stream.cut() ? State.INCOMPLETE : State.ENDED;
-        if (stream.cut()) {
+        // the kernel gives whole pages
+        boolean cut = stream.cut() || file.size() % layout.pageSize() != 0;
+        state = cut ? State.INCOMPLETE : State.ENDED;
+        if (cut) {
             stats.increment(ImportStat.TRUNCATED);
         }
         return false;

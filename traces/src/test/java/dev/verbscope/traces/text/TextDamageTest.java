@@ -101,19 +101,19 @@ class TextDamageTest {
         }
         for (int cut = 0; cut < EVERY_BYTE; cut++) {
             // the reader's state at a cut depends on the lines before only by what the last of them was
-            int from = start(bytes, Math.max(0, cut - 4096));
+            int from = start(bytes, Math.max(0, cut - 512));
             long events = read(Arrays.copyOfRange(bytes, from, cut));
             assertThat(events - (before[cut] - before[from]))
                     .as("cut at %d", cut)
                     .isBetween(0L, 1L);
         }
         Random random = new Random(SEED);
-        for (int i = 0; i < RANDOM_CUTS / 20; i++) {
+        for (int i = 0; i < RANDOM_CUTS / 50; i++) {
             int cut = EVERY_BYTE + random.nextInt(bytes.length - EVERY_BYTE);
             long events = read(Arrays.copyOf(bytes, cut));
             assertThat(events - before[cut]).as("cut at %d", cut).isBetween(0L, 1L);
         }
-        byte[] shorter = Arrays.copyOf(bytes, 3 * EVERY_BYTE);
+        byte[] shorter = Arrays.copyOf(bytes, 2 * EVERY_BYTE);
         for (int i = 0; i < RANDOM_CUTS; i++) {
             int cut = EVERY_BYTE + random.nextInt(shorter.length - EVERY_BYTE);
             long events = read(Arrays.copyOf(shorter, cut));
