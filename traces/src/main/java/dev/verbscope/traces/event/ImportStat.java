@@ -43,6 +43,11 @@ public enum ImportStat {
     /** Payloads that a format does not tell how to print, so their fields are shown as they are. */
     FIELD_VALUE_PAYLOADS(
             Severity.INFO, "payloads printed as field=value, since their format calls a function of the kernel", ""),
+    /** Hits that probes missed, as a copied kprobe_profile tells: counted since the probes were made, so at most that many. */
+    PROBE_MISSES(
+            Severity.WARNING,
+            "hits that probes missed since they were made, by kprobe_profile",
+            "read kprobe_profile before and after; use fprobe events where the kernel has them"),
     /** Events with a stamp earlier than the one before. */
     TIME_BACKWARDS(
             Severity.WARNING,

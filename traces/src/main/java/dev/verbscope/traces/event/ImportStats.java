@@ -1,5 +1,7 @@
 package dev.verbscope.traces.event;
 
+import java.util.Arrays;
+import java.util.Collection;
 import org.jspecify.annotations.Nullable;
 
 /** Counters of one import, and the first malformed piece with its place. */
@@ -31,6 +33,18 @@ public final class ImportStats {
         increment(ImportStat.MALFORMED);
         if (firstMalformed == null) {
             firstMalformed = place + ": " + problem;
+        }
+    }
+
+    /** Becomes the sum of others; the first malformed piece is that of the first one that has one. */
+    public void sum(Collection<ImportStats> parts) {
+        Arrays.fill(counts, 0);
+        firstMalformed = null;
+        for (ImportStats part : parts) {
+            for (int i = 0; i < counts.length; i++) {
+                counts[i] += part.counts[i];
+            }
+            firstMalformed = firstMalformed == null ? part.firstMalformed : firstMalformed;
         }
     }
 

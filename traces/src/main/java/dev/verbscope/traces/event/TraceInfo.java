@@ -12,8 +12,11 @@ public final class TraceInfo {
         TICKS
     }
 
+    /** The {@link #clock()} of latency-format: its microseconds count from the buffer's first event, whatever the clock. */
+    public static final String RELATIVE = "relative";
+
     private final String path;
-    private final String format;
+    private String format;
     private @Nullable String kernel;
     private @Nullable String host;
     private @Nullable String clock;
@@ -42,6 +45,10 @@ public final class TraceInfo {
         return format;
     }
 
+    public void format(String value) {
+        format = value;
+    }
+
     /** Kernel release, null if the input does not tell. */
     public @Nullable String kernel() {
         return kernel;
@@ -60,7 +67,10 @@ public final class TraceInfo {
         host = value;
     }
 
-    /** Name of the trace clock, null if the input does not tell. */
+    /**
+     * Name of the trace clock, null if the input does not tell; {@link #RELATIVE} where stamps count from the start of
+     * the buffer.
+     */
     public @Nullable String clock() {
         return clock;
     }

@@ -1,6 +1,8 @@
 package dev.verbscope.traces.io;
 
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.HexFormat;
 import java.util.Locale;
 
 /** The first bytes of an input, by which its kind is recognised. */
@@ -46,6 +48,12 @@ final class Head {
             }
         }
         return true;
+    }
+
+    /** Whether the input starts with these bytes, two hexadecimal digits each. */
+    boolean startsWithHex(String hex) {
+        byte[] expected = HexFormat.of().parseHex(hex);
+        return length >= expected.length && Arrays.equals(bytes, 0, expected.length, expected, 0, expected.length);
     }
 
     /** Whether the input starts with this text. */

@@ -7,6 +7,7 @@ import dev.verbscope.traces.event.TraceReader;
 import dev.verbscope.traces.format.EventCatalog;
 import dev.verbscope.traces.perf.PerfDataReader;
 import dev.verbscope.traces.print.PrintFmtPrinter;
+import dev.verbscope.traces.text.DmesgReader;
 import dev.verbscope.traces.text.TracefsTextReader;
 import dev.verbscope.traces.tracecmd.TraceDatReader;
 import java.io.IOException;
@@ -18,6 +19,7 @@ import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -29,6 +31,9 @@ public final class TraceInputs {
     /** Bytes looked at to recognise an input. */
     private static final int HEAD = 1 << 16;
 
+    /** Compressions one inside the other that are followed. */
+    private static final int MAX_LAYERS = 2;
+
     /** Kinds of input in the order in which they are tried. A reader for another format is one more entry. */
     private static final List<Recogniser> RECOGNISERS = List.of(
             TraceInputs::traceDat,
@@ -36,13 +41,13 @@ public final class TraceInputs {
             Unreadable::byMagic,
             Unreadable::byHeader,
             TraceInputs::csv,
-            TraceInputs::tracefsText,
+            TraceInputs::text,
             Unreadable::byText);
 
     private TraceInputs() {}
 
     /**
-     * Opens a file, or standard input for {@code -}. A folder {@code events} beside the file, as in a copy of tracefs,
+     * Opens a file, a folder copied from tracefs, or standard input for {@code -}, packed by gzip, xz or zstd or not. A folder {@code events} beside the file, as in a copy of tracefs,
      * gives event formats that come before those of the catalogue.
      *
      * @param path the path as the user named it
@@ -60,7 +65,7 @@ public final class TraceInputs {
      */
     public static TraceReader open(String path, EventCatalog catalog, InputStream standardInput) throws IOException {
         if (path.equals(STANDARD_INPUT)) {
-            return open(path, null, standardInput, catalog);
+            return open(path, null, standardInput, catalog, 0);
         }
         Path file;
         try {
@@ -72,7 +77,7 @@ public final class TraceInputs {
             throw new TraceFormatException(path, "", "no such file");
         }
         if (Files.isDirectory(file)) {
-            throw new TraceFormatException(path, "", "is a directory; name a file in it");
+            return folder(path, file, catalog);
         }
         if (!Files.isReadable(file)) {
             throw new TraceFormatException(path, "", "may not be read (permission denied)");
@@ -83,11 +88,72 @@ public final class TraceInputs {
             formats = EventCatalog.folder(events, catalog);
         }
         InputStream in = Channels.newInputStream(FileChannel.open(file, StandardOpenOption.READ));
-        return open(path, file, in, formats);
+        return open(path, file, in, formats, 0);
+    }
+
+    /**
+     * Opens several inputs of one host as one, merged by time.
+     *
+     * @param paths at least one, as the user named them
+     * @throws TraceFormatException if one cannot be read, or they cannot be merged
+     */
+    public static TraceReader openAll(List<String> paths, EventCatalog catalog) throws IOException {
+        if (paths.size() == 1) {
+            return open(paths.get(0), catalog);
+        }
+        List<TraceReader> readers = new ArrayList<>();
+        try {
+            for (String path : paths) {
+                readers.add(open(path, catalog));
+            }
+        } catch (IOException | RuntimeException e) {
+            for (TraceReader reader : readers) {
+                reader.close();
+            }
+            throw e;
+        }
+        return MergedReader.of(readers);
+    }
+
+    /** A folder copied from tracefs: its text if that has events, else its raw pages. */
+    private static TraceReader folder(String path, Path folder, EventCatalog catalog) throws IOException {
+        TracefsFolder tracefs = new TracefsFolder(folder);
+        Path text = tracefs.text();
+        List<Path> pages = tracefs.rawPages();
+        boolean formats = Files.isDirectory(tracefs.events());
+        if (text != null && (pages.isEmpty() || hasEvents(text))) {
+            EventCatalog known = formats ? EventCatalog.folder(tracefs.events(), catalog) : catalog;
+            InputStream in = Channels.newInputStream(FileChannel.open(text, StandardOpenOption.READ));
+            TraceReader reader = open(path, text, in, known, 0);
+            tracefs.describe(reader);
+            return reader;
+        }
+        if (pages.isEmpty()) {
+            throw new TraceFormatException(
+                    path,
+                    "",
+                    "is a directory and no copy of tracefs: expected trace, trace.txt or per_cpu/cpu*/trace_pipe_raw in"
+                            + " it; name a file");
+        }
+        if (!formats) {
+            throw new TraceFormatException(
+                    path,
+                    "",
+                    "holds raw pages in per_cpu, but not the formats to read them with: copy the folder events too");
+        }
+        return tracefs.raw(pages);
+    }
+
+    private static boolean hasEvents(Path text) throws IOException {
+        byte[] bytes = new byte[HEAD + Head.PADDING];
+        try (InputStream in = Files.newInputStream(text)) {
+            int length = in.readNBytes(bytes, 0, HEAD);
+            return TextLines.scan(bytes, length, length < HEAD).events() > 0;
+        }
     }
 
     /** Opens a stream; it is closed with the reader, or at once when it is no trace. */
-    private static TraceReader open(String path, @Nullable Path file, InputStream in, EventCatalog catalog)
+    private static TraceReader open(String path, @Nullable Path file, InputStream in, EventCatalog catalog, int layers)
             throws IOException {
         PushbackInputStream again = new PushbackInputStream(in, HEAD);
         try {
@@ -101,11 +167,22 @@ public final class TraceInputs {
                 whole = n < 0;
                 length += Math.max(n, 0);
             }
+            if (length == 0 && in instanceof UnpackedStream unpacked) {
+                String damage = unpacked.damage();
+                throw new TraceFormatException(
+                        path, "", "is compressed and " + (damage == null ? "holds nothing" : damage));
+            }
             if (length == 0) {
                 throw new TraceFormatException(path, "", "is empty: expected a trace, found no bytes");
             }
             again.unread(bytes, 0, length);
-            Recogniser.Input input = new Recogniser.Input(path, file, new Head(bytes, length, whole), again, catalog);
+            Head head = new Head(bytes, length, whole);
+            Compression compression = Compression.of(head);
+            if (compression != null && layers < MAX_LAYERS) {
+                UnpackedStream plain = new UnpackedStream(again, compression);
+                return new UnpackedReader(open(path, null, plain, catalog, layers + 1), plain);
+            }
+            Recogniser.Input input = new Recogniser.Input(path, file, head, again, catalog);
             for (Recogniser recogniser : RECOGNISERS) {
                 TraceReader reader = recogniser.open(input);
                 if (reader != null) {
@@ -122,7 +199,9 @@ public final class TraceInputs {
 
     /** Whether the head has an event, or so much else that more of it would not tell more. */
     private static boolean hasEnough(byte[] bytes, int length) {
-        return TextLines.scan(bytes, length, false).events() > 0 || length >= HEAD / 2;
+        return TextLines.scan(bytes, length, false).events() > 0
+                || TextLines.scan(bytes, length, false).isLog()
+                || length >= HEAD / 2;
     }
 
     private static @Nullable TraceReader traceDat(Recogniser.Input input) throws IOException {
@@ -163,9 +242,12 @@ public final class TraceInputs {
                 : null;
     }
 
-    private static @Nullable TraceReader tracefsText(Recogniser.Input input) {
+    private static @Nullable TraceReader text(Recogniser.Input input) {
         Head head = input.head();
         TextLines lines = TextLines.scan(head.bytes(), head.length(), head.isWhole());
+        if (lines.isLog() && !lines.header()) {
+            return new DmesgReader(input.path(), input.stream());
+        }
         boolean onlyHeader = lines.header() && lines.others() == 0;
         if (lines.events() > 0 || onlyHeader) {
             return new TracefsTextReader(input.path(), input.stream(), input.catalog());

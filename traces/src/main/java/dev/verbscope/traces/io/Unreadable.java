@@ -11,8 +11,10 @@ final class Unreadable {
     private static final Pattern RAW_LINE = Pattern.compile("(?m)^-?\\d+ \\d+ \\d+ (type: \\d+|\\w+: )");
     private static final Pattern HEX_LINE = Pattern.compile("(?m)^[0-9a-f]{8} [0-9a-f]{8} [0-9a-f]{16} ");
     private static final Pattern BARE_LINE = Pattern.compile("(?m)^[A-Za-z_]\\w*: \\S+");
-    private static final Pattern LATENCY = Pattern.compile("(?m)^# \\w+ latency trace v");
     private static final Pattern HISTOGRAM = Pattern.compile("(?m)^# event histogram");
+
+    /** Where POSIX tar has its magic. */
+    private static final int TAR_MAGIC = 257;
 
     private Unreadable() {}
 
@@ -27,20 +29,17 @@ final class Unreadable {
     }
 
     private static @Nullable String magic(Head head) {
-        if (head.startsWith(0x1f, 0x8b)) {
-            return "is compressed by gzip, which is not readable yet; unpack it: zcat FILE | ... -";
-        }
-        if (head.startsWith(0xfd, '7', 'z', 'X', 'Z', 0)) {
-            return "is compressed by xz, which is not readable yet; unpack it: xzcat FILE | ... -";
-        }
-        if (head.startsWith(0x28, 0xb5, 0x2f, 0xfd)) {
-            return "is compressed by zstd, which is not readable yet; unpack it: zstdcat FILE | ... -";
+        if (Compression.of(head) != null) {
+            return "is compressed more than twice; unpack it first";
         }
         if (head.startsWith("BZh")) {
             return "is compressed by bzip2; unpack it: bzcat FILE | ... -";
         }
         if (head.startsWith('P', 'K', 3, 4)) {
             return "is a zip archive; unpack it and give the trace in it";
+        }
+        if (head.length() > TAR_MAGIC + 5 && head.text().startsWith("ustar", TAR_MAGIC)) {
+            return "is a tar archive; unpack it and give the trace in it";
         }
         if (head.startsWith(0x7f, 'E', 'L', 'F')) {
             return "is an ELF program or library; expected a trace";
@@ -54,10 +53,7 @@ final class Unreadable {
         String what = null;
         if (head.startsWith("#") || head.startsWith("\n#")) {
             String text = head.text();
-            if (LATENCY.matcher(text).find()) {
-                what = "is tracefs text in latency format, which is not readable yet; record with:"
-                        + " echo nolatency-format > trace_options";
-            } else if (HISTOGRAM.matcher(text).find()) {
+            if (HISTOGRAM.matcher(text).find()) {
                 what = "is the output of a hist trigger; expected a trace of events";
             }
         }

@@ -18,20 +18,26 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Reads the text of {@code /sys/kernel/tracing/trace} and {@code trace_pipe}, and what {@code trace-cmd report} and
- * {@code perf script} print of the same events.
+ * Reads the text of {@code /sys/kernel/tracing/trace} and {@code trace_pipe}, also in {@code latency-format}, and what
+ * {@code trace-cmd report} and {@code perf script} print of the same events. Which of the three it is, is told by
+ * {@link TraceInfo#format()} once the first event is read.
  *
  * <p>Each line of the input is counted in exactly one of {@link ImportStat#EVENTS} (with {@link ImportStat#MALFORMED}
  * among them), {@link ImportStat#HEADER_LINES}, {@link ImportStat#BLANK_LINES}, {@link ImportStat#CONTINUATION_LINES},
- * {@link ImportStat#LOSS_MARKS}, {@link ImportStat#LATE_CPU_BUFFERS}, {@link ImportStat#OVERLONG_LINES} and
- * {@link ImportStat#TRUNCATED}.
+ * {@link ImportStat#LOSS_MARKS}, {@link ImportStat#THROTTLE_MARKS}, {@link ImportStat#OTHER_RECORDS},
+ * {@link ImportStat#LATE_CPU_BUFFERS}, {@link ImportStat#OVERLONG_LINES} and {@link ImportStat#TRUNCATED}.
  *
  * <p>The input goes through one buffer of a mebibyte. Payloads are decoded when a field is asked for.
  */
 public final class TracefsTextReader implements TraceReader {
+    /** {@link TraceInfo#format()} of the kernel's own text. */
+    public static final String TRACEFS = "tracefs-text";
+    /** {@link TraceInfo#format()} of what trace-cmd report prints. */
+    public static final String TRACE_CMD = "trace-cmd-report-text";
+    /** {@link TraceInfo#format()} of what perf script prints. */
+    public static final String PERF = "perf-script-text";
+
     private static final int CHUNK = 1 << 20;
-    /** Longest line kept; the rest of the buffer is for the line behind it. */
-    private static final int MAX_LINE = CHUNK / 2;
 
     private static final byte[] BUFFER_STARTED = ascii("##### CPU ");
     private static final byte[] LOST = ascii("CPU:");
@@ -43,6 +49,18 @@ public final class TracefsTextReader implements TraceReader {
     private static final byte[] REPORT_VERSION = ascii("version = ");
     private static final byte[] FRAME = ascii("=>");
     private static final byte[] EVENTS_WORD = ascii("EVENTS");
+    private static final byte[] LATENCY = ascii("# latency: ");
+    private static final byte[] LATENCY_TRACE = ascii(" latency trace v");
+    private static final byte[] HOSTNAME = ascii("# hostname : ");
+    private static final byte[] RELEASE = ascii("# os release : ");
+    private static final byte[] ONLINE = ascii("# nrcpus online : ");
+    private static final byte[] PERF_LOST = ascii("PERF_RECORD_LOST");
+    private static final byte[] PERF_THROTTLE = ascii("PERF_RECORD_THROTTLE");
+    private static final byte[] PERF_LOST_COUNT = ascii(" lost ");
+
+    private final int chunk;
+    /** Longest line kept; the rest of the buffer is for the line behind it. */
+    private final int maxLine;
 
     private final InputStream in;
     private final TraceInfo info;
@@ -51,7 +69,7 @@ public final class TracefsTextReader implements TraceReader {
     private final TaskNames tasks = new TaskNames();
     private final EventLine line = new EventLine();
     private final Cursor cursor;
-    private final byte[] buf = new byte[CHUNK + 8 * Ascii.PADDING];
+    private final byte[] buf;
 
     private int next;
     private int limit;
@@ -68,6 +86,7 @@ public final class TracefsTextReader implements TraceReader {
     private final NameTable.Entry userStack;
     private final NameTable.Entry graph;
     private String tracer = "nop";
+    private boolean tracerSeen;
     private NameTable.Entry tracerEntry;
     private boolean afterEvent;
     private boolean anyEvent;
@@ -80,8 +99,16 @@ public final class TracefsTextReader implements TraceReader {
      * @param catalog formats to take payloads apart with
      */
     public TracefsTextReader(String path, InputStream in, EventCatalog catalog) {
+        this(path, in, catalog, CHUNK);
+    }
+
+    /** As the other one, with a buffer of another size. */
+    TracefsTextReader(String path, InputStream in, EventCatalog catalog, int chunk) {
+        this.chunk = chunk;
+        this.maxLine = chunk / 2;
+        this.buf = new byte[chunk + 8 * Ascii.PADDING];
         this.in = in;
-        this.info = new TraceInfo(path, "tracefs-text");
+        this.info = new TraceInfo(path, TRACEFS);
         this.names = new NameTable(type -> templates(type, catalog));
         this.function = names.named("function");
         this.kernelStack = names.named("kernel_stack");
@@ -129,8 +156,10 @@ public final class TracefsTextReader implements TraceReader {
                 if (header()) {
                     return true;
                 }
-            } else if (line.parse(buf, from, to) && takeEvent()) {
-                return true;
+            } else if (line.parse(buf, from, to)) {
+                if (line.shape == EventLine.Shape.PERF_RECORD ? perfRecord() : takeEvent() || other()) {
+                    return true;
+                }
             } else if (other()) {
                 return true;
             }
@@ -145,7 +174,7 @@ public final class TracefsTextReader implements TraceReader {
     private boolean nextLine() throws IOException {
         while (true) {
             int newline = Ascii.find(buf, next, limit, (byte) '\n');
-            if (newline == limit && !endOfInput && limit - next <= MAX_LINE) {
+            if (newline == limit && !endOfInput && limit - next <= maxLine) {
                 fill(next);
                 continue;
             }
@@ -153,7 +182,7 @@ public final class TracefsTextReader implements TraceReader {
                 return false;
             }
             lineNumber++;
-            if (newline - next > MAX_LINE) {
+            if (newline - next > maxLine) {
                 stats.increment(ImportStat.OVERLONG_LINES);
                 skipLine();
                 continue;
@@ -191,7 +220,7 @@ public final class TracefsTextReader implements TraceReader {
 
     /** Reads more; what stands from {@code keep} on moves to the front if there is no room behind it. */
     private void fill(int keep) throws IOException {
-        if (limit == CHUNK || keep == limit) {
+        if (limit == chunk || keep == limit) {
             System.arraycopy(buf, keep, buf, 0, limit - keep);
             limit -= keep;
             next -= keep;
@@ -199,7 +228,7 @@ public final class TracefsTextReader implements TraceReader {
             to -= keep;
             line.shift(keep);
         }
-        int n = in.read(buf, limit, CHUNK - limit);
+        int n = in.read(buf, limit, chunk - limit);
         if (n < 0) {
             endOfInput = true;
         } else {
@@ -214,6 +243,7 @@ public final class TracefsTextReader implements TraceReader {
             case FUNCTION -> function;
             case STACK -> kernelStack;
             case USER_STACK -> userStack;
+            case PERF_RECORD -> null;
             case UNNAMED -> {
                 if (tracer.equals("nop") || line.payloadStart >= line.payloadEnd) {
                     yield null;
@@ -224,8 +254,8 @@ public final class TracefsTextReader implements TraceReader {
         if (entry == null) {
             return false;
         }
-        if (line.ticks != (info.timeUnit() == TimeUnit.TICKS) && !anyEvent) {
-            info.timeUnit(TimeUnit.TICKS);
+        if (!anyEvent) {
+            firstEvent();
         }
         take(entry, line.time);
         cursor.cpu = line.cpu;
@@ -236,6 +266,53 @@ public final class TracefsTextReader implements TraceReader {
             payloadOnNextLine();
         }
         return true;
+    }
+
+    private void firstEvent() {
+        if (line.ticks) {
+            info.timeUnit(TimeUnit.TICKS);
+        }
+        if (line.relative) {
+            info.clock(TraceInfo.RELATIVE);
+        }
+        if (tracerSeen) {
+            return;
+        }
+        if (!line.dashed) {
+            info.format(PERF);
+        } else if (line.latency ? !line.relative && !line.ticks : line.payloadStart > line.nameEnd + 2) {
+            // trace-cmd pads names; its latency layout has full stamps
+            info.format(TRACE_CMD);
+        }
+    }
+
+    /** A record of perf.data that is no event; true if it is a mark of loss. */
+    private boolean perfRecord() {
+        int at = line.payloadStart;
+        if (!anyEvent) {
+            info.format(PERF);
+        }
+        if (Ascii.startsWith(buf, at, to, PERF_THROTTLE)) {
+            stats.increment(ImportStat.THROTTLE_MARKS);
+            return false;
+        }
+        if (!Ascii.startsWith(buf, at, to, PERF_LOST)) {
+            stats.increment(ImportStat.OTHER_RECORDS);
+            return false;
+        }
+        int word = Ascii.find(buf, at, to, (byte) ' ');
+        int digits = word + PERF_LOST_COUNT.length;
+        boolean counted = Ascii.startsWith(buf, word, to, PERF_LOST_COUNT);
+        int end = counted ? Ascii.skipDigits(buf, digits, to) : digits;
+        lost(line.cpu, counted && end > digits && end - digits <= 18 ? Ascii.digitsValue(buf, digits, end) : -1);
+        return true;
+    }
+
+    private void lost(int cpu, long count) {
+        long known = count < 0 ? TraceEvent.LOST_UNKNOWN : count;
+        stats.increment(ImportStat.LOSS_MARKS);
+        stats.add(ImportStat.LOST_EVENTS, Math.max(known, 0));
+        mark(TraceEvent.Kind.LOST, cpu, known);
     }
 
     private void take(NameTable.Entry entry, long time) {
@@ -257,7 +334,7 @@ public final class TracefsTextReader implements TraceReader {
     /** An event that ends behind its name may have its payload on a line of its own, as hns_roce prints tables. */
     private void payloadOnNextLine() throws IOException {
         int newline = Ascii.find(buf, next, limit, (byte) '\n');
-        while (newline == limit && !endOfInput && limit - line.commStart < MAX_LINE) {
+        while (newline == limit && !endOfInput && limit - line.commStart < maxLine) {
             fill(Math.min(line.commStart, from));
             newline = Ascii.find(buf, next, limit, (byte) '\n');
         }
@@ -295,11 +372,51 @@ public final class TracefsTextReader implements TraceReader {
         if (Ascii.startsWith(buf, from, to, TRACER)) {
             tracer = text(from + TRACER.length, to).strip();
             tracerEntry = names.named(tracer);
+            tracerSeen = true;
         } else if (Ascii.startsWith(buf, from, to, ENTRIES)) {
             entries(from + ENTRIES.length);
+        } else if (Ascii.startsWith(buf, from, to, LATENCY)) {
+            latencyHeader();
+        } else if (Ascii.startsWith(buf, from, to, RELEASE)) {
+            info.kernel(text(from + RELEASE.length, to).strip());
+        } else if (Ascii.startsWith(buf, from, to, HOSTNAME)) {
+            info.host(text(from + HOSTNAME.length, to).strip());
+        } else if (Ascii.startsWith(buf, from, to, ONLINE)) {
+            int digits = from + ONLINE.length;
+            info.cpus(small(digits, Ascii.skipDigits(buf, digits, to)));
+        } else {
+            latencyTitle();
         }
         afterEvent = false;
         return false;
+    }
+
+    /** {@code # nop latency trace v1.1.5 on 6.1.0-50-amd64}. */
+    private void latencyTitle() {
+        int at = Ascii.find(buf, Math.min(from + 2, to), to, (byte) ' ');
+        if (!Ascii.startsWith(buf, at, to, LATENCY_TRACE)) {
+            return;
+        }
+        line.expectLatency();
+        String title = text(at + LATENCY_TRACE.length, to);
+        int on = title.indexOf(" on ");
+        if (on >= 0) {
+            info.kernel(title.substring(on + 4).strip());
+        }
+    }
+
+    /** {@code # latency: 0 us, #3181/3181, CPU#0 | (M:desktop VP:0, KP:0, SP:0 HP:0 #P:2)}. */
+    private void latencyHeader() {
+        int at = Ascii.find(buf, from + 1, to, (byte) '#');
+        entries(Math.min(at + 1, to));
+        int last = to;
+        while (last > at && buf[last - 1] != '#') {
+            last--;
+        }
+        if (last > at && Ascii.startsWith(buf, last - 1, to, CPUS)) {
+            int digits = last - 1 + CPUS.length;
+            info.cpus(small(digits, Ascii.skipDigits(buf, digits, to)));
+        }
     }
 
     /** {@code 622/3187   #P:2}: events in the buffer, events ever written, CPUs. */
@@ -359,6 +476,7 @@ public final class TracefsTextReader implements TraceReader {
             return true;
         }
         if (!anyEvent && reportHeader(start)) {
+            info.format(TRACE_CMD);
             stats.increment(ImportStat.HEADER_LINES);
             return false;
         }
@@ -436,10 +554,7 @@ public final class TracefsTextReader implements TraceReader {
             at++;
         }
         int stop = Ascii.skipDigits(buf, at, to);
-        long count = at == stop || stop - at > 18 ? TraceEvent.LOST_UNKNOWN : Ascii.digitsValue(buf, at, stop);
-        stats.increment(ImportStat.LOSS_MARKS);
-        stats.add(ImportStat.LOST_EVENTS, Math.max(count, 0));
-        mark(TraceEvent.Kind.LOST, small(digits, end), count);
+        lost(small(digits, end), at == stop || stop - at > 18 ? -1 : Ascii.digitsValue(buf, at, stop));
     }
 
     /** A line of the function_graph tracer: {@code  0) + 38.818 us   |    f();}, maybe with a time in front. */

@@ -189,6 +189,12 @@ class TracefsTextPropertyTest {
                 "  a-1 [000] ..... 1.0: no name here",
                 "  a-1 [000] nonsense",
                 " 0) + 38.818 us   |    post_one_recv [rdma_rxe]();",
+                "     a-1       0d.s1. 4761746us!: x: y=1",
+                "  a   1   0 0 00000000 00000006 [01a4e098] 218.439ms (+0.116ms): x: y=1",
+                "  a 1 [000] 1.0: PERF_RECORD_LOST lost 172",
+                "  a 1 [000] 1.0: PERF_RECORD_COMM: a:1/1",
+                "  a 1 [000] 1.0: PERF_RECORD_THROTTLE id 1",
+                "  a 1 1.0: s:x: y=1",
                 "> quoted",
                 "cpus=2",
                 "anything at all");

@@ -66,7 +66,17 @@ final class Traces {
             }
         }
         out.append(reader.state()).append(' ').append(counts(reader)).append('\n');
-        out.append(reader.info().timeUnit())
+        out.append(reader.info().format())
+                .append(' ')
+                .append(reader.info().timeUnit())
+                .append(
+                        reader.info().clock() == null
+                                ? ""
+                                : " clock=" + reader.info().clock())
+                .append(
+                        reader.info().kernel() == null
+                                ? ""
+                                : " kernel=" + reader.info().kernel())
                 .append(" cpus=")
                 .append(reader.info().cpus())
                 .append(" overwritten=")
@@ -96,6 +106,8 @@ final class Traces {
             ImportStat.BLANK_LINES,
             ImportStat.CONTINUATION_LINES,
             ImportStat.LOSS_MARKS,
+            ImportStat.THROTTLE_MARKS,
+            ImportStat.OTHER_RECORDS,
             ImportStat.LATE_CPU_BUFFERS,
             ImportStat.OVERLONG_LINES,
             ImportStat.TRUNCATED

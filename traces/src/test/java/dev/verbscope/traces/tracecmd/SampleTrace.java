@@ -41,6 +41,11 @@ final class SampleTrace {
         return List.of(FormatParser.parse("test", "rdma_probe", POST), FormatParser.parse("test", "rdma_probe", NAMED));
     }
 
+    /** The text of a format file. */
+    static String text(String name) {
+        return name.equals("post_recv") ? POST : NAMED;
+    }
+
     static byte[] post(boolean big, int pid, long wrId, int ret) {
         return ByteBuffer.allocate(20)
                 .order(big ? ByteOrder.BIG_ENDIAN : ByteOrder.LITTLE_ENDIAN)
