@@ -31,7 +31,7 @@ public final class BtfFolder {
 
     /** Whether there is a file for a module. */
     public boolean has(String module) {
-        return file(module) != null;
+        return find(module) != null;
     }
 
     /**
@@ -45,10 +45,6 @@ public final class BtfFolder {
             return known;
         }
         Path file = file(module);
-        if (file == null) {
-            throw new TraceFormatException(
-                    folder.toString(), "", "expected a file " + module + " or " + module + ".btf with type data");
-        }
         byte[] bytes = bytes(file);
         Btf btf = module.equals("vmlinux")
                 ? Btf.parse(file.toString(), bytes)
@@ -57,7 +53,21 @@ public final class BtfFolder {
         return btf;
     }
 
-    private @Nullable Path file(String module) {
+    /**
+     * The file of {@code vmlinux} or a module.
+     *
+     * @throws TraceFormatException when there is none
+     */
+    public Path file(String module) throws TraceFormatException {
+        Path file = find(module);
+        if (file == null) {
+            throw new TraceFormatException(
+                    folder.toString(), "", "expected a file " + module + " or " + module + ".btf with type data");
+        }
+        return file;
+    }
+
+    private @Nullable Path find(String module) {
         for (String name : new String[] {module, module + ".btf"}) {
             Path file = folder.resolve(name);
             if (Files.isRegularFile(file)) {
