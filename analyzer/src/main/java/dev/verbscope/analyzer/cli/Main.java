@@ -16,7 +16,14 @@ import picocli.CommandLine.Spec;
         description = "Tells why the kernel's RDMA receive path misbehaves, from a capture of a real machine.",
         mixinStandardHelpOptions = true,
         versionProvider = Main.Version.class,
-        subcommands = {AnalyzeCommand.class, InfoCommand.class, AutoComplete.GenerateCompletion.class},
+        subcommands = {
+            AnalyzeCommand.class,
+            InfoCommand.class,
+            ProbeCommand.class,
+            DoctorCommand.class,
+            AnonymiseCommand.class,
+            AutoComplete.GenerateCompletion.class
+        },
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
             "0:nothing at warning or above",
