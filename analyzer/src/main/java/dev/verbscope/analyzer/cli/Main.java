@@ -22,6 +22,7 @@ import picocli.CommandLine.Spec;
             ProbeCommand.class,
             DoctorCommand.class,
             AnonymiseCommand.class,
+            SimulateCommand.class,
             AutoComplete.GenerateCompletion.class
         },
         exitCodeListHeading = "%nExit codes:%n",
@@ -36,7 +37,8 @@ import picocli.CommandLine.Spec;
         footer = {
             "  verbscope analyze trace.txt",
             "  verbscope analyze --format json - < /sys/kernel/tracing/trace",
-            "  verbscope info trace.txt"
+            "  verbscope info trace.txt",
+            "  verbscope simulate leak-one-in-five | verbscope analyze -"
         })
 public final class Main implements Runnable {
     /** Exit code for bad input or usage. */

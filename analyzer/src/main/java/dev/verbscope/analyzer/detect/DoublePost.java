@@ -3,7 +3,6 @@ package dev.verbscope.analyzer.detect;
 import com.carrotsearch.hppc.LongHashSet;
 import dev.verbscope.analyzer.detect.Finding.Confidence;
 import dev.verbscope.analyzer.detect.Finding.Severity;
-import dev.verbscope.analyzer.ledger.FailedCall;
 import dev.verbscope.analyzer.ledger.PostCall;
 import dev.verbscope.analyzer.ledger.ReceiveQueue;
 import dev.verbscope.analyzer.ledger.WrList;
@@ -19,12 +18,16 @@ import java.util.function.Consumer;
 
 /**
  * One buffer queued twice with no completion between (REQUIREMENTS.md F4). A completion that the capture missed looks the
- * same at first, so a suspicion must be confirmed: by an older WR that is still outstanding (a queue completes in order,
- * so the first of the two cannot have completed), or by both of them completing.
+ * same at first, so a suspicion must be confirmed: by both of them completing, or by the completion of an older WR after
+ * the second post (a queue completes in order, so the first of the two cannot have completed before). Where the capture
+ * ends too soon for that, it is believed if nothing shows that completions were missed.
  */
 final class DoublePost implements Detector {
-    /** Suspicions waiting for confirmation; more are counted as unresolved. */
-    private static final int MAX_PENDING = 4096;
+    /** Suspicions waiting for their completions; more are only counted, and believed in a capture without holes. */
+    private static final int MAX_PENDING = 256;
+
+    /** Confirmed ones kept until it is known where events are missing. */
+    private static final int MAX_SHOWN = 4096;
 
     private enum Cause {
         CHAIN_LOOPS("chain-loops", "the chain loops: it reaches a WR of its own again"),
@@ -73,10 +76,20 @@ final class DoublePost implements Detector {
         long posts;
         boolean inferred;
         final List<EventRef> evidence = new ArrayList<>();
+
+        Confirmed with(Confirmed more) {
+            ids.addAll(more.ids);
+            posts += more.posts;
+            inferred = true;
+            return this;
+        }
     }
 
     private final List<Suspicion> pending = new ArrayList<>();
+    private final List<Suspicion> shown = new ArrayList<>();
+    private final List<long[]> holes = new ArrayList<>();
     private final Map<ReceiveQueue, Map<Cause, Confirmed>> confirmed = new LinkedHashMap<>();
+    private final Map<ReceiveQueue, Map<Cause, Confirmed>> unresolved = new LinkedHashMap<>();
     private long callWithDuplicateHead;
 
     @Override
@@ -97,11 +110,12 @@ final class DoublePost implements Detector {
         }
         Cause cause = cause(call, wrs, earlier);
         Suspicion suspicion = new Suspicion(queue, cause, earlier, record);
-        boolean inOrder = queue.kind() == ReceiveQueue.Kind.QP;
-        if (cause == Cause.CHAIN_LOOPS || (inOrder && wrs.oldest() != earlier)) {
-            confirm(suspicion, false);
+        if (cause == Cause.CHAIN_LOOPS) {
+            show(suspicion);
         } else if (pending.size() < MAX_PENDING) {
             pending.add(suspicion);
+        } else {
+            add(unresolved, suspicion);
         }
     }
 
@@ -109,27 +123,52 @@ final class DoublePost implements Detector {
         if (wrs.call(earlier) == call.number()) {
             return Cause.CHAIN_LOOPS;
         }
-        if (callWithDuplicateHead == call.number()) {
-            for (FailedCall failed : call.queue().failedCalls()) {
-                if (failed.headWrId() == call.headWrId() && failed.accepted() > 0) {
-                    return Cause.RETRY_FROM_HEAD;
-                }
-            }
+        if (callWithDuplicateHead == call.number() && call.queue().failedPartly(call.headWrId())) {
+            return Cause.RETRY_FROM_HEAD;
         }
         return call.wrsSeen() > 1 || call.atLeast() ? Cause.STALE_NEXT : Cause.REPOSTED_EARLY;
     }
 
+    /** What the events show, kept until it is known where events are missing. */
+    private void show(Suspicion suspicion) {
+        if (shown.size() < MAX_SHOWN) {
+            shown.add(suspicion);
+        } else if (holes.isEmpty()) {
+            confirm(suspicion, false);
+        }
+    }
+
+    @Override
+    public void lost(long fromOrdinal, long toOrdinal, int cpu, long count) {
+        if (holes.size() < MAX_SHOWN) {
+            holes.add(new long[] {fromOrdinal, toOrdinal});
+        } else {
+            // one hole from the last one kept to here
+            holes.get(MAX_SHOWN - 1)[1] = toOrdinal;
+        }
+    }
+
+    /** Whether a completion between the two posts may be missing from the capture. */
+    private boolean holeBetween(Suspicion suspicion) {
+        long first = suspicion.firstRef.ordinal();
+        long second = suspicion.secondRef.ordinal();
+        return holes.stream().anyMatch(hole -> hole[0] < second && hole[1] >= first);
+    }
+
     private void confirm(Suspicion suspicion, boolean inferred) {
-        Confirmed found = confirmed
-                .computeIfAbsent(suspicion.queue, q -> new EnumMap<>(Cause.class))
+        add(confirmed, suspicion).inferred |= inferred;
+    }
+
+    private static Confirmed add(Map<ReceiveQueue, Map<Cause, Confirmed>> to, Suspicion suspicion) {
+        Confirmed found = to.computeIfAbsent(suspicion.queue, q -> new EnumMap<>(Cause.class))
                 .computeIfAbsent(suspicion.cause, c -> new Confirmed());
         found.ids.add(suspicion.wrId);
         found.posts++;
-        found.inferred |= inferred;
         if (found.evidence.size() + 2 <= MAX_EVIDENCE) {
             found.evidence.add(suspicion.firstRef);
             found.evidence.add(suspicion.secondRef);
         }
+        return found;
     }
 
     @Override
@@ -147,12 +186,15 @@ final class DoublePost implements Detector {
                 suspicion.firstCompleted = true;
             } else if (suspicion.wrId == wrId && sequence == suspicion.second) {
                 if (suspicion.firstCompleted) {
-                    confirm(suspicion, false);
+                    show(suspicion);
                 }
                 // else the first was overtaken: its completion was missed, and there was only one post at a time
                 pending.remove(i--);
-            } else if (sequence < suspicion.first && queue.kind() == ReceiveQueue.Kind.QP) {
-                confirm(suspicion, false);
+            } else if (sequence < suspicion.first
+                    && queue.kind() == ReceiveQueue.Kind.QP
+                    && !queue.wrs().repeated(record)) {
+                // of a repeated wr_id it is not known which of the two completed
+                show(suspicion);
                 pending.remove(i--);
             }
         }
@@ -160,16 +202,28 @@ final class DoublePost implements Detector {
 
     @Override
     public void finish(CaptureFacts capture, Consumer<Finding> findings) {
+        for (Suspicion suspicion : shown) {
+            if (suspicion.cause == Cause.CHAIN_LOOPS || !holeBetween(suspicion)) {
+                confirm(suspicion, false);
+            }
+        }
         for (Suspicion suspicion : pending) {
-            boolean holes = capture.eventsLost()
-                    || suspicion.queue.completionsMissed() > 0
-                    || suspicion.queue.postsMissed() > 0;
-            if (!holes) {
+            if (!doubtful(capture, suspicion.queue)) {
                 confirm(suspicion, true);
             }
         }
+        unresolved.forEach((queue, causes) -> {
+            if (!doubtful(capture, queue)) {
+                Map<Cause, Confirmed> sure = confirmed.computeIfAbsent(queue, q -> new EnumMap<>(Cause.class));
+                causes.forEach((cause, more) -> sure.merge(cause, more, Confirmed::with));
+            }
+        });
         confirmed.forEach(
                 (queue, causes) -> causes.forEach((cause, found) -> findings.accept(finding(queue, cause, found))));
+    }
+
+    private static boolean doubtful(CaptureFacts capture, ReceiveQueue queue) {
+        return capture.eventsLost() || queue.completionsMissed() > 0 || queue.postsMissed() > 0;
     }
 
     private static Finding finding(ReceiveQueue queue, Cause cause, Confirmed found) {
