@@ -31,17 +31,33 @@ public final class Anonymiser {
             Pattern.compile("(?<![0-9A-Fa-f:])[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){5}(?![0-9A-Fa-f:])");
 
     /** In brackets, or long enough to be no time of day. */
-    private static final Pattern IPV6 = Pattern.compile(
-            "(?<=\\[)[0-9A-Fa-f:]*:[0-9A-Fa-f:]*:[0-9A-Fa-f:.]*(?=\\])"
-                    + "|(?<![0-9A-Za-z:])[0-9A-Fa-f]{1,4}(:[0-9A-Fa-f]{0,4}){3,7}(?![0-9A-Za-z:])");
+    private static final Pattern IPV6 = Pattern.compile("(?<=\\[)[0-9A-Fa-f:]*:[0-9A-Fa-f:]*:[0-9A-Fa-f:.]*(?=\\])"
+            + "|(?<![0-9A-Za-z:])[0-9A-Fa-f]{1,4}(:[0-9A-Fa-f]{0,4}){3,7}(?![0-9A-Za-z:])");
 
     /** TASK-PID in front of the CPU. */
     private static final Pattern TASK = Pattern.compile("^( *)(.+?)(-\\d+ +(?:\\([ -]*\\d*\\) +)?\\[\\d+\\])");
 
     /** Beginnings of names that are the kernel's, and tell which context ran. */
     private static final Set<String> KERNEL_TASKS = Set.of(
-            "kworker", "ksoftirqd", "swapper", "<idle>", "<...>", "nfsd", "migration", "rcu", "irq", "kthread", "nvme",
-            "rxe", "siw", "ib_", "iser", "srp", "kcompactd", "ksmbd", "cifsd");
+            "kworker",
+            "ksoftirqd",
+            "swapper",
+            "<idle>",
+            "<...>",
+            "nfsd",
+            "migration",
+            "rcu",
+            "irq",
+            "kthread",
+            "nvme",
+            "rxe",
+            "siw",
+            "ib_",
+            "iser",
+            "srp",
+            "kcompactd",
+            "ksmbd",
+            "cifsd");
 
     private final Map<String, String> standIns = new HashMap<>();
 
@@ -84,7 +100,10 @@ public final class Anonymiser {
         String kind = original.substring(0, original.indexOf(':'));
         String known = standIns.get(original);
         if (known == null) {
-            long n = standIns.keySet().stream().filter(k -> k.startsWith(kind + ":")).count() + 1;
+            long n = standIns.keySet().stream()
+                            .filter(k -> k.startsWith(kind + ":"))
+                            .count()
+                    + 1;
             known = form.apply(Long.toString(n));
             standIns.put(original, known);
         }

@@ -53,7 +53,8 @@ class ProbeCommandTest {
         write("sys/kernel/tracing/README", "p[:[<group>/][<event>]] <place> [<args>]\n");
         result = run("probe", "--root", root.toString(), "--machine", "x86_64");
         assertThat(result.exit()).isZero();
-        assertThat(result.out()).contains("p:rdma_probe/post_recv rdma_rxe:rxe_post_recv qp=%di:x64 qp_num=+0xd8(%di):u32");
+        assertThat(result.out())
+                .contains("p:rdma_probe/post_recv rdma_rxe:rxe_post_recv qp=%di:x64 qp_num=+0xd8(%di):u32");
     }
 
     @Test
@@ -61,10 +62,16 @@ class ProbeCommandTest {
         Result result = run("probe", "--driver", "mlx5", "--kernel", "5.15.0-91-generic");
         assertThat(result.exit()).isEqualTo(2);
         assertThat(result.out()).isEmpty();
-        assertThat(result.err()).startsWith("verbscope: offsets of Linux 5.15.0-91-generic").contains("--btf");
+        assertThat(result.err())
+                .startsWith("verbscope: offsets of Linux 5.15.0-91-generic")
+                .contains("--btf");
         assertThat(run("probe", "--root", root.toString()).exit()).isEqualTo(2);
-        assertThat(run("probe", "--driver", "rxe", "--kernel", "6.1", "--tool", "dtrace").err()).contains("tracefs");
-        assertThat(run("probe", "--driver", "rxe", "--kernel", "6.1", "--seconds", "0").exit()).isEqualTo(2);
+        assertThat(run("probe", "--driver", "rxe", "--kernel", "6.1", "--tool", "dtrace")
+                        .err())
+                .contains("tracefs");
+        assertThat(run("probe", "--driver", "rxe", "--kernel", "6.1", "--seconds", "0")
+                        .exit())
+                .isEqualTo(2);
     }
 
     @Test

@@ -26,10 +26,13 @@ class AnonymiserTest {
     @Test
     void theSameOneIsTheSameOneEverywhere() {
         Anonymiser anonymiser = new Anonymiser();
-        String first = anonymiser.traceLine("     secret app-1 [000] ..... 25.402800: cm_send_req: src=10.0.0.1:1 dst=10.0.0.2:2");
-        String second = anonymiser.traceLine("     secret app-1 [000] ..... 25.402900: cm_send_req: src=10.0.0.2:1 dst=10.0.0.1:2");
+        String first = anonymiser.traceLine(
+                "     secret app-1 [000] ..... 25.402800: cm_send_req: src=10.0.0.1:1 dst=10.0.0.2:2");
+        String second = anonymiser.traceLine(
+                "     secret app-1 [000] ..... 25.402900: cm_send_req: src=10.0.0.2:1 dst=10.0.0.1:2");
         assertThat(first).isEqualTo("     task1-1 [000] ..... 25.402800: cm_send_req: src=192.0.2.1:1 dst=192.0.2.2:2");
-        assertThat(second).isEqualTo("     task1-1 [000] ..... 25.402900: cm_send_req: src=192.0.2.2:1 dst=192.0.2.1:2");
+        assertThat(second)
+                .isEqualTo("     task1-1 [000] ..... 25.402900: cm_send_req: src=192.0.2.2:1 dst=192.0.2.1:2");
         String kernel = "    kworker/1:1-35      [001] .....    25.402800: cq_free: cq.id=1";
         assertThat(anonymiser.traceLine(kernel)).isEqualTo(kernel);
         assertThat(anonymiser.traceLine("# tracer: nop")).isEqualTo("# tracer: nop");

@@ -40,7 +40,13 @@ class BundleAnalysisTest {
         Files.writeString(parts.resolve("kprobe_profile.before"), "  post_recv 100 2\n  post_one_recv 100 0\n");
         Files.writeString(parts.resolve("kprobe_profile.after"), "  post_recv 300 37\n  post_one_recv 260 0\n");
         Path bundle = folder.resolve("bundle.tar.gz");
-        Process tar = new ProcessBuilder("tar", "-czf", bundle.toString(), "-C", folder.resolve("x").toString(), ".")
+        Process tar = new ProcessBuilder(
+                        "tar",
+                        "-czf",
+                        bundle.toString(),
+                        "-C",
+                        folder.resolve("x").toString(),
+                        ".")
                 .inheritIO()
                 .start();
         assertThat(tar.waitFor()).isZero();
@@ -57,7 +63,8 @@ class BundleAnalysisTest {
             Anonymiser.rewrite(input, send);
         }
         try (BundleInput input = BundleInput.open(send)) {
-            assertThat(Files.readString(input.trace(), StandardCharsets.ISO_8859_1)).doesNotContain("insmod");
+            assertThat(Files.readString(input.trace(), StandardCharsets.ISO_8859_1))
+                    .doesNotContain("insmod");
             assertThat(analyse(input.trace())).contains("repost-leak");
         }
     }

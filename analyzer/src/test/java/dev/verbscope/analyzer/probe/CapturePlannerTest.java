@@ -129,7 +129,9 @@ class CapturePlannerTest {
                 // $arg* called it by the parameter's name; bindings take both
                 String known = name.equals("ibwr") ? "wr" : name;
                 assertThat(same.fields()).containsKey(known);
-                assertThat(withoutType(same.fields().getOrDefault(known, ""))).as(line.event() + " " + known).isEqualTo(withoutType(from));
+                assertThat(withoutType(same.fields().getOrDefault(known, "")))
+                        .as(line.event() + " " + known)
+                        .isEqualTo(withoutType(from));
             });
         }
     }

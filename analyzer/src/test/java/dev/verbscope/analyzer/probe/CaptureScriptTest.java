@@ -36,7 +36,7 @@ class CaptureScriptTest {
 
     private static final String KERNEL = """
             step() {
-                n=$(cat "$STEPS")
+                read -r n <"$STEPS"
                 n=$((n + 1))
                 echo "$n" >"$STEPS"
                 [ "$n" -ne "${FAIL_STEP:-0}" ]
@@ -51,11 +51,12 @@ class CaptureScriptTest {
                 case $2 in
                     -:*)
                         [ -d "$T/events/${2#-:}" ] || return 1
-                        [ "$(cat "$T/instances/verbscope/events/${2#-:}/enable" 2>/dev/null)" = 1 ] && return 1
+                        on=0
+                        [ -f "$T/instances/verbscope/events/${2#-:}/enable" ] && read -r on <"$T/instances/verbscope/events/${2#-:}/enable"
+                        [ "$on" = 1 ] && return 1
                         rm -r "$T/events/${2#-:}"
-                        rmdir "$T/events/${2%%/*}" 2>/dev/null
                         e=${2#-:}
-                        rmdir "$T/events/${e%/*}" 2>/dev/null
+                        rmdir "$T/events/${e%/*}" 2>/dev/null || :
                         ;;
                     *)
                         e=${2%% *}
