@@ -167,8 +167,9 @@ fi
 dmesg 2>/dev/null | grep -iE 'infiniband|rdma|mlx|rxe|siw|bnxt|irdma|hns|nvme|iser|srp|kprobe|fprobe' | tail -n 500 >"$D/dmesg.txt" || :
 
 [ -s "$D/@FILE@" ] || die "nothing was recorded"
-(cd "$work" && tar -cf - "$name") | gzip >"$work/bundle.tar.gz" || die "cannot pack the bundle"
-gzip -t "$work/bundle.tar.gz" 2>/dev/null || die "cannot pack the bundle: is the disk full?"
+# not by a pipe, which would hide that tar failed
+tar -cf "$work/bundle.tar" -C "$work" "$name" || die "cannot pack the bundle: is the disk full?"
+gzip "$work/bundle.tar" || die "cannot pack the bundle: is the disk full?"
 cp "$work/bundle.tar.gz" "$OUT" || die "cannot write $OUT"
 [ -n "$stopped" ] && say "stopped early"
 say "wrote $OUT"
