@@ -20,6 +20,9 @@ import picocli.CommandLine.Spec;
             AnalyzeCommand.class,
             InfoCommand.class,
             ConvertCommand.class,
+            ProbeCommand.class,
+            DoctorCommand.class,
+            AnonymiseCommand.class,
             SimulateCommand.class,
             AutoComplete.GenerateCompletion.class
         },
