@@ -28,21 +28,21 @@ public final class RecvRing {
     private int generation;
 
     /**
-     * @param depth slots, 1 to {@link #MAX_DEPTH}
+     * @param depth slots, 0 to {@link #MAX_DEPTH}; a ring of none is always full
      * @param maxSge data segments a slot has room for
      * @param freedByPoll whether a slot is free again only when its completion was polled (mlx5, mlx4, hns), and not
      *     already when the device consumed it (rxe, siw, rdmavt, and the article's)
      */
     public RecvRing(int depth, int maxSge, boolean freedByPoll) {
-        if (depth < 1 || depth > MAX_DEPTH) {
-            throw new IllegalArgumentException("ring depth " + depth + " is not from 1 to " + MAX_DEPTH);
+        if (depth < 0 || depth > MAX_DEPTH) {
+            throw new IllegalArgumentException("ring depth " + depth + " is not from 0 to " + MAX_DEPTH);
         }
         this.depth = depth;
         this.maxSge = maxSge;
         this.freedByPoll = freedByPoll;
         wrId = new long[depth];
         numSge = new int[depth];
-        sgeAddr = new long[depth * Math.max(maxSge, 1)];
+        sgeAddr = new long[Math.max(depth, 1) * Math.max(maxSge, 1)];
         sgeLength = new int[sgeAddr.length];
         sgeLkey = new int[sgeAddr.length];
     }

@@ -88,7 +88,9 @@ public final class Simulation {
         Simulator sim = new Simulator(start, Task.process("swapper/0", 0, 0), random.split());
         Tracer tracer = new Tracer(sim, sinks);
         EventSet events = new EventSet(profile);
-        KernelText text = new KernelText(MODULES_BASE + (setup.between(0, 0xfff) << 12));
+        KernelText text = new KernelText(
+                MODULES_BASE + (setup.between(0, 0xfff) << 12),
+                profile.probes().value().entryOffset());
         Kernel kernel = new Kernel(profile, sim, tracer, events, text, new KernelMemory(setup.split()), truth);
         Verbs verbs = new Verbs(kernel);
         GenericDriver driver =

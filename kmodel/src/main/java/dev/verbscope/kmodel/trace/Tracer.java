@@ -49,7 +49,7 @@ public final class Tracer {
     }
 
     private void deliver(EventDef def, @Nullable String text) {
-        if (sinks.isEmpty()) {
+        if (sinks.isEmpty() || !def.exists()) {
             return;
         }
         emitted++;
