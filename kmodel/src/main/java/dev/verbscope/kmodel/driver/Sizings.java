@@ -71,7 +71,7 @@ final class Sizings {
         int sge = asked.maxRecvSge();
         int shift = sge <= 1 ? 0 : sge < 4 ? 1 : sge < 8 ? 2 : 3;
         int depth = powerOfTwo((asked.maxRecvWr() << shift) + IRDMA_RESERVED_QUANTA);
-        int wr = depth - IRDMA_RESERVED_QUANTA >> shift;
+        int wr = (depth - IRDMA_RESERVED_QUANTA) >> shift;
         return new Grant(0, wr, sge, IRDMA_QUANTUM << shift, new IbQpCap(wr, sge));
     };
 

@@ -183,7 +183,7 @@ public final class Hca {
         if (stalePages.isEmpty()) {
             return false;
         }
-        for (long page = addr >>> PAGE_SHIFT; page <= addr + Math.max(bytes, 1) - 1 >>> PAGE_SHIFT; page++) {
+        for (long page = addr >>> PAGE_SHIFT; page <= (addr + Math.max(bytes, 1) - 1) >>> PAGE_SHIFT; page++) {
             if (stalePages.contains(page)) {
                 return true;
             }

@@ -119,8 +119,7 @@ class RxeVectorsTest {
         Bench b = new Bench(profile);
         assertThat(((HcaCq) b.cq).capacity()).isEqualTo(127);
         HcaQp qp = b.qp(5, 3, b.cq);
-        assertThat(qp.writtenBack)
-                .isEqualTo(new IbQpCap(profile == KernelProfiles.LINUX_6_1 ? 5 : 7, 3));
+        assertThat(qp.writtenBack).isEqualTo(new IbQpCap(profile == KernelProfiles.LINUX_6_1 ? 5 : 7, 3));
         assertThat(qp.granted).isEqualTo(new IbQpCap(7, 3));
         assertThat(b.post(qp, 1)).isEqualTo("-22 0");
         assertThat(b.verbs.ibModifyQp(qp, QpState.ERR)).isEqualTo(-22);
@@ -150,8 +149,7 @@ class RxeVectorsTest {
         Bench b = new Bench(profile);
         IbSrq srq = b.verbs.ibCreateSrq(b.device, new IbQpCap(5, 2));
         assertThat(srq.granted).isEqualTo(new IbQpCap(7, 2));
-        HcaQp qp = (HcaQp) b.verbs.ibCreateQp(
-                b.device, new IbQpInit(QpType.RC, new IbQpCap(5, 1), b.cq, b.cq, srq));
+        HcaQp qp = (HcaQp) b.verbs.ibCreateQp(b.device, new IbQpInit(QpType.RC, new IbQpCap(5, 1), b.cq, b.cq, srq));
         qp.eventHandler = e -> b.events.add(e.name());
         assertThat(b.post(qp, 1)).isEqualTo("-22 0");
         assertThat(b.verbs.ibModifyQp(qp, QpState.INIT)).isZero();
@@ -182,7 +180,8 @@ class RxeVectorsTest {
         assertThat(b.verbs.ibReqNotifyCq(small, true)).isZero();
         assertThat(b.verbs.ibModifyQp(qp, QpState.ERR)).isZero();
         b.test.runAll();
-        long errors = b.events.stream().filter(IbEventType.CQ_ERR.name()::equals).count();
+        long errors =
+                b.events.stream().filter(IbEventType.CQ_ERR.name()::equals).count();
         assertThat(errors).isEqualTo(profile == KernelProfiles.LINUX_6_1 ? 13 : 1);
         assertThat(b.events).contains("handler");
         assertThat(b.verbs.ibReqNotifyCq(small, true)).isEqualTo(1);

@@ -64,7 +64,7 @@ class QpStateTableTest {
     private static Set<String> names(int mask) {
         List<String> out = new ArrayList<>();
         for (int bit = 0; bit < 32; bit++) {
-            if ((mask >>> bit & 1) != 0) {
+            if (((mask >>> bit) & 1) != 0) {
                 out.add(bit == 25 ? "RATE_LIMIT" : bit < BITS.size() ? BITS.get(bit) : "bit " + bit);
             }
         }
@@ -105,9 +105,9 @@ class QpStateTableTest {
         for (int base : bases) {
             out.add(base);
             for (int bit = 0; bit < 32; bit++) {
-                out.add(base ^ 1 << bit);
+                out.add(base ^ (1 << bit));
                 for (int second = bit + 1; second < 26; second++) {
-                    out.add(base ^ 1 << bit ^ 1 << second);
+                    out.add(base ^ (1 << bit) ^ (1 << second));
                 }
             }
         }
@@ -122,8 +122,7 @@ class QpStateTableTest {
             for (QpState to : QpState.values()) {
                 for (QpType type : QpType.values()) {
                     QpStateTable.Masks m = QpStateTable.masks(from, to, type);
-                    List<Integer> masks =
-                            m == null ? masksToTry(0, 0) : masksToTry(m.required(), m.optional());
+                    List<Integer> masks = m == null ? masksToTry(0, 0) : masksToTry(m.required(), m.optional());
                     for (int mask : masks) {
                         for (boolean rate : new boolean[] {false, true}) {
                             boolean ok = QpStateTable.ok(from, to, type, mask, rate);
@@ -143,13 +142,20 @@ class QpStateTableTest {
 
     @Test
     void theMasksSeenInTracesPass() {
-        assertThat(QpStateTable.ok(QpState.RESET, QpState.INIT, QpType.RC, 0x39, false)).isTrue();
-        assertThat(QpStateTable.ok(QpState.INIT, QpState.INIT, QpType.RC, 0x39, false)).isTrue();
-        assertThat(QpStateTable.ok(QpState.INIT, QpState.RTR, QpType.RC, 0x129181, false)).isTrue();
-        assertThat(QpStateTable.ok(QpState.RTR, QpState.RTS, QpType.RC, 0x12e01, false)).isTrue();
-        assertThat(QpStateTable.ok(QpState.RTS, QpState.ERR, QpType.RC, 0x1, false)).isTrue();
-        assertThat(QpStateTable.ok(QpState.RESET, QpState.INIT, QpType.GSI, 0x51, false)).isTrue();
-        assertThat(QpStateTable.ok(QpState.RTR, QpState.RTS, QpType.GSI, 0x10001, false)).isTrue();
+        assertThat(QpStateTable.ok(QpState.RESET, QpState.INIT, QpType.RC, 0x39, false))
+                .isTrue();
+        assertThat(QpStateTable.ok(QpState.INIT, QpState.INIT, QpType.RC, 0x39, false))
+                .isTrue();
+        assertThat(QpStateTable.ok(QpState.INIT, QpState.RTR, QpType.RC, 0x129181, false))
+                .isTrue();
+        assertThat(QpStateTable.ok(QpState.RTR, QpState.RTS, QpType.RC, 0x12e01, false))
+                .isTrue();
+        assertThat(QpStateTable.ok(QpState.RTS, QpState.ERR, QpType.RC, 0x1, false))
+                .isTrue();
+        assertThat(QpStateTable.ok(QpState.RESET, QpState.INIT, QpType.GSI, 0x51, false))
+                .isTrue();
+        assertThat(QpStateTable.ok(QpState.RTR, QpState.RTS, QpType.GSI, 0x10001, false))
+                .isTrue();
     }
 
     @Test
