@@ -75,6 +75,31 @@ final class Expectation {
         return all.toArray(String[]::new);
     }
 
+    private static final String[] NO_FAULT =
+            plus(ENOMEM, "repost-leak", "double-post", "completion-error", "flush-storm", "post-in-error-state");
+
+    /** What ordinary workloads show, and those with an injected failure. */
+    static Expectation ofWorkload(String workload) {
+        return switch (workload) {
+            case "nfs", "nfs-probes" -> of().nothingAtWarning().not(NO_FAULT);
+            case "nvme-probes", "nvme-srq-probes", "srp-probes" -> of().not(NO_FAULT);
+            case "nfs-inject-client" ->
+                of().finds(
+                                "enomem-unexplained",
+                                Map.of("consumer_result", -12, "driver_result", 0, "wrs_asked", 7, "wrs_posted", 2))
+                        .not("enomem-ring-full", "enomem-hidden-argument", "repost-leak");
+            case "nfs-inject-server" ->
+                of().finds(
+                                "enomem-unexplained",
+                                Map.of("consumer_result", -12, "driver_result", 0, "wrs_asked", 7, "wrs_posted", 3))
+                        .not("enomem-ring-full", "enomem-hidden-argument", "repost-leak");
+            case "nfs-inject-server-head", "nfs-inject-client-head" ->
+                of().finds("enomem-unexplained", Map.of("consumer_result", -12))
+                        .not("enomem-ring-full", "enomem-hidden-argument", "repost-leak");
+            default -> of();
+        };
+    }
+
     /** What each scenario of the fault-making kernel module shows; a scenario without an entry promises nothing. */
     static Expectation ofScenario(String scenario) {
         return switch (scenario) {

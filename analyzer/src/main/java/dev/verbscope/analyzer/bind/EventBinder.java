@@ -4,6 +4,7 @@ import dev.verbscope.analyzer.verbs.Moment;
 import dev.verbscope.analyzer.verbs.VerbsSink;
 import dev.verbscope.traces.event.TraceEvent;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -15,6 +16,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class EventBinder {
 
+    /** CPUs a kernel can have (NR_CPUS at its largest), so that a lying CPU number costs nothing. */
+    private static final int MAX_CPUS = 8192;
+
     private final Bindings bindings;
     private final VerbsSink sink;
     private final Moment moment = new Moment();
@@ -22,6 +26,7 @@ public final class EventBinder {
     private Bound[] byType = new Bound[64];
     private long[] unboundByType = new long[64];
     private final List<String> typeNames = new ArrayList<>();
+    private long[] lastOrdinalByCpu = new long[64];
     private long bound;
     private long unbound;
 
@@ -74,11 +79,23 @@ public final class EventBinder {
 
     /** Handles one item of a reader. */
     public void accept(TraceEvent event) {
+        int cpu = event.cpu();
         if (event.kind() != TraceEvent.Kind.EVENT) {
             if (event.kind() == TraceEvent.Kind.LOST) {
-                sink.lost(event.time(), event.cpu(), event.lostCount());
+                // a mark stands in front of the next event of its CPU: the hole began after the last one
+                long from = cpu >= 0 && cpu < lastOrdinalByCpu.length ? lastOrdinalByCpu[cpu] : 0;
+                sink.lost(from, event.ordinal(), cpu, event.lostCount());
             }
             return;
+        }
+        if (cpu >= 0) {
+            if (cpu >= lastOrdinalByCpu.length) {
+                lastOrdinalByCpu = Arrays.copyOf(
+                        lastOrdinalByCpu, Math.min(MAX_CPUS, Math.max(cpu + 1, lastOrdinalByCpu.length * 2)));
+            }
+            if (cpu < lastOrdinalByCpu.length) {
+                lastOrdinalByCpu[cpu] = event.ordinal();
+            }
         }
         int id = event.type().id();
         if (id >= byType.length) {
@@ -109,8 +126,8 @@ public final class EventBinder {
 
     private void grow(int id) {
         int size = Math.max(id + 1, byType.length * 2);
-        byType = java.util.Arrays.copyOf(byType, size);
-        unboundByType = java.util.Arrays.copyOf(unboundByType, size);
+        byType = Arrays.copyOf(byType, size);
+        unboundByType = Arrays.copyOf(unboundByType, size);
     }
 
     private Bound bind(TraceEvent event) {

@@ -16,7 +16,12 @@ import picocli.CommandLine.Spec;
         description = "Tells why the kernel's RDMA receive path misbehaves, from a capture of a real machine.",
         mixinStandardHelpOptions = true,
         versionProvider = Main.Version.class,
-        subcommands = {AnalyzeCommand.class, InfoCommand.class, AutoComplete.GenerateCompletion.class},
+        subcommands = {
+            AnalyzeCommand.class,
+            InfoCommand.class,
+            SimulateCommand.class,
+            AutoComplete.GenerateCompletion.class
+        },
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
             "0:nothing at warning or above",
@@ -29,7 +34,8 @@ import picocli.CommandLine.Spec;
         footer = {
             "  verbscope analyze trace.txt",
             "  verbscope analyze --format json - < /sys/kernel/tracing/trace",
-            "  verbscope info trace.txt"
+            "  verbscope info trace.txt",
+            "  verbscope simulate leak-one-in-five | verbscope analyze -"
         })
 public final class Main implements Runnable {
     /** Exit code for bad input or usage. */

@@ -3,7 +3,6 @@ package dev.verbscope.analyzer.detect;
 import com.carrotsearch.hppc.LongHashSet;
 import dev.verbscope.analyzer.detect.Finding.Confidence;
 import dev.verbscope.analyzer.detect.Finding.Severity;
-import dev.verbscope.analyzer.ledger.FailedCall;
 import dev.verbscope.analyzer.ledger.PostCall;
 import dev.verbscope.analyzer.ledger.ReceiveQueue;
 import dev.verbscope.analyzer.ledger.WrList;
@@ -76,6 +75,8 @@ final class DoublePost implements Detector {
     }
 
     private final List<Suspicion> pending = new ArrayList<>();
+    private final List<Suspicion> shown = new ArrayList<>();
+    private final List<long[]> holes = new ArrayList<>();
     private final Map<ReceiveQueue, Map<Cause, Confirmed>> confirmed = new LinkedHashMap<>();
     private long callWithDuplicateHead;
 
@@ -99,7 +100,7 @@ final class DoublePost implements Detector {
         Suspicion suspicion = new Suspicion(queue, cause, earlier, record);
         boolean inOrder = queue.kind() == ReceiveQueue.Kind.QP;
         if (cause == Cause.CHAIN_LOOPS || (inOrder && wrs.oldest() != earlier)) {
-            confirm(suspicion, false);
+            show(suspicion);
         } else if (pending.size() < MAX_PENDING) {
             pending.add(suspicion);
         }
@@ -109,14 +110,36 @@ final class DoublePost implements Detector {
         if (wrs.call(earlier) == call.number()) {
             return Cause.CHAIN_LOOPS;
         }
-        if (callWithDuplicateHead == call.number()) {
-            for (FailedCall failed : call.queue().failedCalls()) {
-                if (failed.headWrId() == call.headWrId() && failed.accepted() > 0) {
-                    return Cause.RETRY_FROM_HEAD;
-                }
-            }
+        if (callWithDuplicateHead == call.number() && call.queue().failedPartly(call.headWrId())) {
+            return Cause.RETRY_FROM_HEAD;
         }
         return call.wrsSeen() > 1 || call.atLeast() ? Cause.STALE_NEXT : Cause.REPOSTED_EARLY;
+    }
+
+    /** What the events show, kept until it is known where events are missing. */
+    private void show(Suspicion suspicion) {
+        if (shown.size() < MAX_PENDING) {
+            shown.add(suspicion);
+        } else if (holes.isEmpty()) {
+            confirm(suspicion, false);
+        }
+    }
+
+    @Override
+    public void lost(long fromOrdinal, long toOrdinal, int cpu, long count) {
+        if (holes.size() < MAX_PENDING) {
+            holes.add(new long[] {fromOrdinal, toOrdinal});
+        } else {
+            // one hole from the last one kept to here
+            holes.get(MAX_PENDING - 1)[1] = toOrdinal;
+        }
+    }
+
+    /** Whether a completion between the two posts may be missing from the capture. */
+    private boolean holeBetween(Suspicion suspicion) {
+        long first = suspicion.firstRef.ordinal();
+        long second = suspicion.secondRef.ordinal();
+        return holes.stream().anyMatch(hole -> hole[0] < second && hole[1] >= first);
     }
 
     private void confirm(Suspicion suspicion, boolean inferred) {
@@ -147,12 +170,12 @@ final class DoublePost implements Detector {
                 suspicion.firstCompleted = true;
             } else if (suspicion.wrId == wrId && sequence == suspicion.second) {
                 if (suspicion.firstCompleted) {
-                    confirm(suspicion, false);
+                    show(suspicion);
                 }
                 // else the first was overtaken: its completion was missed, and there was only one post at a time
                 pending.remove(i--);
             } else if (sequence < suspicion.first && queue.kind() == ReceiveQueue.Kind.QP) {
-                confirm(suspicion, false);
+                show(suspicion);
                 pending.remove(i--);
             }
         }
@@ -160,11 +183,16 @@ final class DoublePost implements Detector {
 
     @Override
     public void finish(CaptureFacts capture, Consumer<Finding> findings) {
+        for (Suspicion suspicion : shown) {
+            if (suspicion.cause == Cause.CHAIN_LOOPS || !holeBetween(suspicion)) {
+                confirm(suspicion, false);
+            }
+        }
         for (Suspicion suspicion : pending) {
-            boolean holes = capture.eventsLost()
+            boolean doubtful = capture.eventsLost()
                     || suspicion.queue.completionsMissed() > 0
                     || suspicion.queue.postsMissed() > 0;
-            if (!holes) {
+            if (!doubtful) {
                 confirm(suspicion, true);
             }
         }

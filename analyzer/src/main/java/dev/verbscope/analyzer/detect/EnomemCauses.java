@@ -38,7 +38,10 @@ final class EnomemCauses implements Detector {
                 }
             }
             if (!full.isEmpty()) {
-                findings.accept(ringFull(queue, full));
+                // beyond the calls kept in full only their number is known
+                boolean one = argument.isEmpty() && unknown.isEmpty();
+                long count = one ? queue.callsReturning(-Errno.ENOMEM) : full.size();
+                findings.accept(ringFull(queue, full, count));
             }
             if (!argument.isEmpty()) {
                 findings.accept(driverMapped(queue, argument));
@@ -76,7 +79,7 @@ final class EnomemCauses implements Detector {
         return call.outstandingBefore() + call.accepted() >= queue.outstandingMax() && queue.outstandingMax() > 0;
     }
 
-    private static Finding ringFull(ReceiveQueue queue, List<FailedCall> calls) {
+    private static Finding ringFull(ReceiveQueue queue, List<FailedCall> calls, long count) {
         FailedCall first = calls.get(0);
         int level = first.outstandingBefore() + first.accepted();
         Finding.Builder finding = Finding.of(
@@ -84,13 +87,13 @@ final class EnomemCauses implements Detector {
                         Severity.ERROR,
                         queue.sinceCreation() ? Confidence.CERTAIN : Confidence.LIKELY,
                         queue)
-                .title(queue.name() + ": " + calls.size() + (calls.size() == 1 ? " post" : " posts")
+                .title(queue.name() + ": " + count + (count == 1 ? " post" : " posts")
                         + " refused with -ENOMEM, the ring being full at " + level + " WRs")
                 .cause(
                         "Every slot of the ring held a receive that had not completed, so the driver had no room. -ENOMEM"
                                 + " here has nothing to do with memory: the consumer posts more than it has completions for.")
                 .fact("outstanding", level)
-                .fact("failed_calls", calls.size())
+                .fact("failed_calls", count)
                 .fact(
                         "single_calls",
                         calls.stream().filter(c -> c.wrsSeen() == 1).count());

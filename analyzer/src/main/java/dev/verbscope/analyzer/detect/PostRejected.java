@@ -1,29 +1,76 @@
 package dev.verbscope.analyzer.detect;
 
+import dev.verbscope.analyzer.detect.Finding.Confidence;
 import dev.verbscope.analyzer.detect.Finding.Severity;
+import dev.verbscope.analyzer.ledger.ConsumerError;
 import dev.verbscope.analyzer.ledger.FailedCall;
 import dev.verbscope.analyzer.ledger.ReceiveQueue;
 import dev.verbscope.analyzer.verbs.Errno;
 import java.util.ArrayList;
 import java.util.EnumMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Consumer;
 
 /** Posts that the driver refused for another reason than room, with the cause. */
 final class PostRejected implements Detector {
+    private static final int MAX_ERRORS = 1000;
+
+    private final List<ConsumerError> refusedAbove = new ArrayList<>();
+    private final Set<Long> toldAsEnomem = new HashSet<>();
+
+    @Override
+    public void consumerError(ConsumerError error) {
+        FailedCall call = error.call();
+        if (call != null && call.result() < 0) {
+            if (error.result() == -Errno.ENOMEM && toldAsEnomem.size() < MAX_ERRORS) {
+                toldAsEnomem.add(call.number());
+            }
+        } else if (error.result() != -Errno.ENOMEM && refusedAbove.size() < MAX_ERRORS) {
+            refusedAbove.add(error);
+        }
+    }
+
     @Override
     public void finish(CaptureFacts capture, Consumer<Finding> findings) {
         for (ReceiveQueue queue : capture.queues()) {
             Map<ArgumentFault.Kind, List<FailedCall>> byKind = new EnumMap<>(ArgumentFault.Kind.class);
             for (FailedCall call : queue.failedCalls()) {
-                if (call.result() != -Errno.ENOMEM) {
+                // an error that reached the consumer as -ENOMEM is told as what it hides
+                if (call.result() != -Errno.ENOMEM && !toldAsEnomem.contains(call.number())) {
                     byKind.computeIfAbsent(ArgumentFault.of(queue, call).kind(), k -> new ArrayList<>())
                             .add(call);
                 }
             }
             byKind.forEach((kind, calls) -> findings.accept(finding(queue, kind, calls)));
+            List<ConsumerError> above =
+                    refusedAbove.stream().filter(e -> e.queue() == queue).toList();
+            if (!above.isEmpty()) {
+                findings.accept(aboveTheDriver(queue, above));
+            }
         }
+    }
+
+    /** The consumer got an error and no call of the driver gave it: the post was refused before the driver was called. */
+    private static Finding aboveTheDriver(ReceiveQueue queue, List<ConsumerError> errors) {
+        ConsumerError first = errors.get(0);
+        return Finding.of("post-rejected", Severity.ERROR, Confidence.LIKELY, queue)
+                .title(queue.name() + ": " + errors.size() + (errors.size() == 1 ? " post" : " posts")
+                        + " refused with " + Errno.name(first.result()) + " before the driver was called")
+                .cause("The consumer got " + Errno.name(first.result())
+                        + " while no call of the driver returned it. Mainline's ib_post_recv checks nothing itself; the"
+                        + " article's wrapper refuses a head WR whose num_sge is over max_recv_sge that way.")
+                .fact("reason", "refused-above-the-driver")
+                .fact("result", first.result())
+                .fact("failed_calls", errors.size())
+                .evidence(errors.stream()
+                        .map(ConsumerError::at)
+                        .limit(MAX_EVIDENCE)
+                        .toList())
+                .advice("Compare num_sge of the chain's head with cap.max_recv_sge as granted by create_qp.")
+                .build();
     }
 
     private static Finding finding(ReceiveQueue queue, ArgumentFault.Kind kind, List<FailedCall> calls) {

@@ -35,8 +35,9 @@ final class RepostLeak implements Detector {
         for (ReceiveQueue queue : capture.queues()) {
             FillTrend trend = queue.trend();
             int driest = driestWindow(trend);
-            if (!capture.eventsLost() && driest + 1 >= MIN_WINDOWS && falls(trend, driest)) {
-                report(queue, trend, driest, findings);
+            int full = lastFullWindow(trend);
+            if (!capture.eventsLost() && driest - full + 1 >= MIN_WINDOWS && falls(trend, full, driest)) {
+                report(queue, trend, full, driest, findings);
             } else if (queue.sinceCreation() && queue.wrsPosted() > 0 && queue.outstandingLow() == 0 && demand(trend)) {
                 reportDry(queue, findings);
             }
@@ -54,11 +55,23 @@ final class RepostLeak implements Detector {
         return driest;
     }
 
-    private static boolean falls(FillTrend trend, int last) {
+    /** The last window in which the queue was as full as it ever was: a leak may begin late in its life. */
+    private static int lastFullWindow(FillTrend trend) {
+        int full = 0;
+        for (int w = 1; w < trend.windows(); w++) {
+            if (trend.high(w) >= trend.high(full)) {
+                full = w;
+            }
+        }
+        return full;
+    }
+
+    private static boolean falls(FillTrend trend, int first, int last) {
         int previous = Integer.MAX_VALUE;
+        int length = last - first + 1;
         for (int quarter = 0; quarter < 4; quarter++) {
-            int from = (last + 1) * quarter / 4;
-            int to = (last + 1) * (quarter + 1) / 4;
+            int from = first + length * quarter / 4;
+            int to = first + length * (quarter + 1) / 4;
             int high = 0;
             long posts = 0;
             for (int w = from; w < to; w++) {
@@ -71,7 +84,7 @@ final class RepostLeak implements Detector {
             }
             previous = high;
         }
-        return trend.high(0) - trend.high(last) >= MIN_LOST;
+        return trend.high(first) - trend.high(last) >= MIN_LOST;
     }
 
     private boolean demand(FillTrend trend) {
@@ -79,7 +92,7 @@ final class RepostLeak implements Detector {
         return rnr.stream().anyMatch(ref -> ref.time() >= last);
     }
 
-    private void report(ReceiveQueue queue, FillTrend trend, int driest, Consumer<Finding> findings) {
+    private void report(ReceiveQueue queue, FillTrend trend, int full, int driest, Consumer<Finding> findings) {
         // the last window of the lowest level: what completes at that level belongs to the drain
         int lowest = driest;
         for (int w = driest; w < trend.windows(); w++) {
@@ -87,7 +100,7 @@ final class RepostLeak implements Detector {
                 lowest = w;
             }
         }
-        int start = trend.high(0);
+        int start = trend.high(full);
         int deficit = start - trend.low(lowest);
         int batch = queue.medianWrsPerCall();
         // a consumer that posts in batches may hold up to one batch less a WR back without having lost any
@@ -96,10 +109,11 @@ final class RepostLeak implements Detector {
             return;
         }
         long completions = 0;
-        for (int w = 0; w <= lowest; w++) {
+        for (int w = full; w <= lowest; w++) {
             completions += trend.completions(w);
         }
-        double slope = (double) lost / completions;
+        // the window of the last full level ends with the first loss: count from loss to loss
+        double slope = (lost - 1.0) / Math.max(1, completions - 1);
         boolean dry = queue.sinceCreation() && trend.low(lowest) == 0;
         boolean holes = queue.postsMissed() > 0 || queue.completionsMissed() > 0;
         int refilled = queue.outstanding() - trend.low(lowest);

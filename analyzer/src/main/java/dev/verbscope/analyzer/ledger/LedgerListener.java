@@ -31,6 +31,6 @@ public interface LedgerListener {
     /** A consumer told of an error of its own post. */
     default void consumerError(ConsumerError error) {}
 
-    /** Events are missing here. */
-    default void lost(long time, int cpu, long count) {}
+    /** Events are missing between two ordinals; see {@link dev.verbscope.analyzer.verbs.VerbsSink#lost}. */
+    default void lost(long fromOrdinal, long toOrdinal, int cpu, long count) {}
 }

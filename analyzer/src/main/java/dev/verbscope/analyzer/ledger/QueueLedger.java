@@ -899,9 +899,9 @@ public final class QueueLedger implements VerbsSink {
     }
 
     @Override
-    public void lost(long time, int cpu, long count) {
+    public void lost(long fromOrdinal, long toOrdinal, int cpu, long count) {
         for (LedgerListener listener : listeners) {
-            listener.lost(time, cpu, count);
+            listener.lost(fromOrdinal, toOrdinal, cpu, count);
         }
     }
 

@@ -60,6 +60,8 @@ public final class ReceiveQueue {
     // WRs
     final WrList wrs = new WrList();
     final WrList idle = new WrList();
+    private final long[] partialHeads = new long[64];
+    private int partialFailures;
     long lastIdleReposted = -1;
     long largestReceived = -1;
     long wrsPosted;
@@ -170,6 +172,11 @@ public final class ReceiveQueue {
             result.put(cursor.key, cursor.value);
         }
         return result;
+    }
+
+    /** Calls to which the driver returned that error. */
+    public long callsReturning(int error) {
+        return callsByError.getOrDefault(error, 0);
     }
 
     /** Calls whose return was not seen. */
@@ -378,7 +385,20 @@ public final class ReceiveQueue {
         });
     }
 
+    /** Whether a chain with that head was lately taken in part and refused in part. */
+    public boolean failedPartly(long headWrId) {
+        for (int i = 0; i < Math.min(partialFailures, partialHeads.length); i++) {
+            if (partialHeads[i] == headWrId) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     void keepFailed(PostCall call) {
+        if (call.accepted() > 0) {
+            partialHeads[partialFailures++ % partialHeads.length] = call.headWrId();
+        }
         if (failedCalls.size() < MAX_FAILED) {
             failedCalls.add(FailedCall.of(call));
         }

@@ -111,6 +111,13 @@ public interface VerbsSink {
     /** A line of the kernel log. */
     void kernelLog(Moment at, String text);
 
-    /** Events are missing here. {@code cpu} may be -1, {@code count} -1 where not told. */
-    void lost(long time, int cpu, long count);
+    /**
+     * Events are missing between two places: the last event of that CPU before the mark, and the mark.
+     *
+     * @param fromOrdinal number of the last event known to be before the hole, 0 for the start
+     * @param toOrdinal number of the last event before the mark
+     * @param cpu CPU that lost them, -1 where not told
+     * @param count how many, -1 where not told
+     */
+    void lost(long fromOrdinal, long toOrdinal, int cpu, long count);
 }

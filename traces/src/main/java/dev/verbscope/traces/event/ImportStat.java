@@ -35,11 +35,33 @@ public enum ImportStat {
             Severity.INFO,
             "CPUs whose events begin later than the trace",
             "what those CPUs did before is not in the input"),
+    /** Events whose format the input does not carry: counted by their number, their fields cannot be read. */
+    UNKNOWN_FORMATS(
+            Severity.WARNING,
+            "events whose format is not in the input",
+            "record and copy the file with the tool that made it; a probe removed before the end loses its format"),
     /** Events with a stamp earlier than the one before. */
     TIME_BACKWARDS(
             Severity.WARNING,
             "events earlier than the one before them",
             "use one clock for all CPUs: trace_clock mono, or perf record -k CLOCK_MONOTONIC"),
+    /** Records that are no events: mappings, task names, indexes, features. */
+    OTHER_RECORDS(Severity.INFO, "records that are no events", ""),
+    /** Marks that the kernel throttled an event: what it held back is not in the input. */
+    THROTTLE_MARKS(
+            Severity.DATA_LOSS,
+            "places where the kernel throttled an event",
+            "raise kernel.perf_event_max_sample_rate, or record fewer events"),
+    /** Format files, feature sections and indexes that could not be read. */
+    UNREADABLE_METADATA(
+            Severity.WARNING,
+            "format files or header sections that could not be read",
+            "events of these types are counted but their fields cannot be read"),
+    /** The recorder did not close the file. */
+    UNFINISHED(
+            Severity.DATA_LOSS,
+            "inputs that the recorder did not close",
+            "stop the recorder with SIGINT and let it end by itself"),
     /** Lines longer than the reader keeps. */
     OVERLONG_LINES(Severity.ERROR, "lines over the length limit, skipped", "is this a text file?"),
     /** The input ends in the middle of a record. */

@@ -2,6 +2,7 @@ package dev.verbscope.traces.format;
 
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -46,7 +47,11 @@ public final class TextTemplate {
         boolean setsText;
         boolean setsNumber;
         boolean padded;
+        boolean leftAligned;
+        int width;
         boolean prefixed;
+        /** Digits that zero padding guarantees; fewer mean another kernel's format. */
+        int leastDigits = 1;
         /** Width in bits of a byte swap to undo, 0 for none. */
         int swap;
         /** Bytes of the field, 8 where not known. */
@@ -140,7 +145,7 @@ public final class TextTemplate {
 
     /** Matches the text in {@code [from, to)}; on false the match holds nothing of use. */
     public boolean match(byte[] bytes, int from, int to, Match match) {
-        java.util.Arrays.fill(match.state, (byte) 0);
+        Arrays.fill(match.state, (byte) 0);
         return new Run(bytes, to, match).run(0, from);
     }
 
@@ -245,7 +250,7 @@ public final class TextTemplate {
                         value = (value << (octal ? 3 : 4)) | digit;
                         at++;
                     }
-                    if (at == digits || at - digits > (octal ? 22 : 16)) {
+                    if (at - digits < step.leastDigits || at - digits > (octal ? 22 : 16)) {
                         return -1;
                     }
                 }
@@ -253,7 +258,7 @@ public final class TextTemplate {
             if (step.field >= 0) {
                 set(step, start, at, normal(step, value), true);
             }
-            while (step.padded && at < to && b[at] == ' ' && step.literal.length > 0) {
+            while (step.leftAligned && at < to && b[at] == ' ' && at - start < step.width) {
                 at++;
             }
             return at;
@@ -288,7 +293,11 @@ public final class TextTemplate {
                     }
                 }
             }
-            return false;
+            // 6.1 with the option nohash-ptr prints nothing here (CAPTURE_FACTS.md fact 17)
+            if (step.field >= 0) {
+                match.state[step.field] = 0;
+            }
+            return run(s + 1, at);
         }
 
         private boolean text(int s, int at) {
@@ -462,19 +471,16 @@ public final class TextTemplate {
             // what a field's text and number come from is settled here: a match may try a step more than once
             Set<Integer> haveText = new HashSet<>();
             Set<Integer> haveNumber = new HashSet<>();
-            boolean[] symbols = {true, false};
-            for (boolean symbol : symbols) {
+            for (boolean symbol : new boolean[] {true, false}) {
                 for (Step step : steps) {
-                    boolean isSymbol = step.kind == Kind.SYMBOLIC || step.kind == Kind.FLAGS || step.kind == Kind.TEXT;
-                    if (step.field >= 0 && isSymbol == symbol) {
+                    if (step.field >= 0 && isWord(step.kind) == symbol) {
                         step.setsText = haveText.add(step.field);
                     }
                 }
             }
             for (boolean symbol : new boolean[] {false, true}) {
                 for (Step step : steps) {
-                    boolean isSymbol = step.kind == Kind.SYMBOLIC || step.kind == Kind.FLAGS || step.kind == Kind.TEXT;
-                    if (step.field >= 0 && isSymbol == symbol) {
+                    if (step.field >= 0 && isWord(step.kind) == symbol) {
                         step.setsNumber = haveNumber.add(step.field);
                     }
                 }
@@ -491,6 +497,10 @@ public final class TextTemplate {
                 step.emptyTail = empty;
             }
             return new TextTemplate(steps, fields);
+        }
+
+        private static boolean isWord(Kind kind) {
+            return kind == Kind.SYMBOLIC || kind == Kind.FLAGS || kind == Kind.TEXT;
         }
 
         private void literal(String text) {
@@ -532,7 +542,13 @@ public final class TextTemplate {
 
         private Step numeric(PrintFormat.Conversion c, Kind kind, PrintExpr argument) {
             Step step = new Step(kind);
-            step.padded = c.width() > 0 || c.flags().contains(" ");
+            step.leftAligned = c.width() > 0 && c.flags().contains("-");
+            step.width = c.width();
+            step.padded = (c.width() > 0 && !step.leftAligned) || c.flags().contains(" ");
+            if (c.flags().contains("0") && kind == Kind.HEX && !c.flags().contains("#")) {
+                step.leastDigits = Math.min(Math.max(c.width(), 1), 16);
+                step.padded = false;
+            }
             step.prefixed = kind == Kind.POINTER || c.flags().contains("#");
             PrintExpr inner = argument;
             if (inner instanceof PrintExpr.Call call && call.arguments().size() == 1) {

@@ -4,12 +4,21 @@ import dev.verbscope.traces.event.TraceReader;
 import dev.verbscope.traces.format.EventCatalog;
 import java.io.IOException;
 import java.io.InputStream;
+import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /** Knows one kind of input by its first bytes, and opens it. */
 interface Recogniser {
-    /** An input whose head was read; {@link #stream()} gives all of it again, the head first. */
-    record Input(String path, Head head, InputStream stream, EventCatalog catalog) {}
+    /**
+     * An input whose head was read.
+     *
+     * @param path the input as the user named it
+     * @param file the file, for readers that need to seek; null for a stream
+     * @param head its first bytes
+     * @param stream all of it, the head first
+     * @param catalog formats to read payloads with
+     */
+    record Input(String path, @Nullable Path file, Head head, InputStream stream, EventCatalog catalog) {}
 
     /**
      * Opens the input if it is of this kind.

@@ -3,7 +3,9 @@ package dev.verbscope.traces.io;
 import dev.verbscope.traces.event.TraceFormatException;
 import dev.verbscope.traces.event.TraceReader;
 import dev.verbscope.traces.format.EventCatalog;
+import dev.verbscope.traces.perf.PerfDataReader;
 import dev.verbscope.traces.text.TracefsTextReader;
+import dev.verbscope.traces.tracecmd.TraceDatReader;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.PushbackInputStream;
@@ -25,8 +27,13 @@ public final class TraceInputs {
     private static final int HEAD = 1 << 16;
 
     /** Kinds of input in the order in which they are tried. A reader for another format is one more entry. */
-    private static final List<Recogniser> RECOGNISERS =
-            List.of(Unreadable::byMagic, Unreadable::byHeader, TraceInputs::tracefsText, Unreadable::byText);
+    private static final List<Recogniser> RECOGNISERS = List.of(
+            TraceInputs::traceDat,
+            TraceInputs::perfData,
+            Unreadable::byMagic,
+            Unreadable::byHeader,
+            TraceInputs::tracefsText,
+            Unreadable::byText);
 
     private TraceInputs() {}
 
@@ -49,7 +56,7 @@ public final class TraceInputs {
      */
     public static TraceReader open(String path, EventCatalog catalog, InputStream standardInput) throws IOException {
         if (path.equals(STANDARD_INPUT)) {
-            return open(path, standardInput, catalog);
+            return open(path, null, standardInput, catalog);
         }
         Path file;
         try {
@@ -72,11 +79,12 @@ public final class TraceInputs {
             formats = EventCatalog.folder(events, catalog);
         }
         InputStream in = Channels.newInputStream(FileChannel.open(file, StandardOpenOption.READ));
-        return open(path, in, formats);
+        return open(path, file, in, formats);
     }
 
     /** Opens a stream; it is closed with the reader, or at once when it is no trace. */
-    private static TraceReader open(String path, InputStream in, EventCatalog catalog) throws IOException {
+    private static TraceReader open(String path, @Nullable Path file, InputStream in, EventCatalog catalog)
+            throws IOException {
         PushbackInputStream again = new PushbackInputStream(in, HEAD);
         try {
             byte[] bytes = new byte[HEAD + Head.PADDING];
@@ -93,7 +101,7 @@ public final class TraceInputs {
                 throw new TraceFormatException(path, "", "is empty: expected a trace, found no bytes");
             }
             again.unread(bytes, 0, length);
-            Recogniser.Input input = new Recogniser.Input(path, new Head(bytes, length, whole), again, catalog);
+            Recogniser.Input input = new Recogniser.Input(path, file, new Head(bytes, length, whole), again, catalog);
             for (Recogniser recogniser : RECOGNISERS) {
                 TraceReader reader = recogniser.open(input);
                 if (reader != null) {
@@ -111,6 +119,30 @@ public final class TraceInputs {
     /** Whether the head has an event, or so much else that more of it would not tell more. */
     private static boolean hasEnough(byte[] bytes, int length) {
         return TextLines.scan(bytes, length, false).events() > 0 || length >= HEAD / 2;
+    }
+
+    private static @Nullable TraceReader traceDat(Recogniser.Input input) throws IOException {
+        if (!TraceDatReader.recognises(input.head().bytes(), input.head().length())) {
+            return null;
+        }
+        Path file = input.file();
+        if (file == null || !Files.isRegularFile(file)) {
+            return TraceDatReader.open(input.stream(), input.path());
+        }
+        input.stream().close();
+        return TraceDatReader.open(file);
+    }
+
+    private static @Nullable TraceReader perfData(Recogniser.Input input) throws IOException {
+        if (!PerfDataReader.recognises(input.head().bytes(), input.head().length())) {
+            return null;
+        }
+        Path file = input.file();
+        if (file == null || !Files.isRegularFile(file)) {
+            return PerfDataReader.open(input.path(), input.stream());
+        }
+        input.stream().close();
+        return PerfDataReader.open(file);
     }
 
     private static @Nullable TraceReader tracefsText(Recogniser.Input input) {

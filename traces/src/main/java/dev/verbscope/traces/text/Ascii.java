@@ -18,6 +18,14 @@ public final class Ascii {
     private static final long HIGHS = 0x8080808080808080L;
     private static final byte[] MAX_UNSIGNED = Long.toUnsignedString(-1).getBytes(StandardCharsets.US_ASCII);
 
+    private static final byte[] HEX = new byte[256];
+
+    static {
+        for (int i = 0; i < HEX.length; i++) {
+            HEX[i] = (byte) (i < 128 ? Character.digit(i, 16) : -1);
+        }
+    }
+
     private Ascii() {}
 
     /**
@@ -36,6 +44,11 @@ public final class Ascii {
             }
         }
         return to;
+    }
+
+    /** The eight bytes from {@code at} on, the first one lowest. */
+    public static long word(byte[] bytes, int at) {
+        return (long) LONGS.get(bytes, at);
     }
 
     /** A hash of the bytes in {@code [from, to)} and their number. */
@@ -60,12 +73,7 @@ public final class Ascii {
 
     /** The value of a hexadecimal digit, -1 for any other byte. */
     public static int hexDigit(byte b) {
-        int d = (b - '0') & 0xff;
-        if (d < 10) {
-            return d;
-        }
-        int letter = ((b | 0x20) - 'a') & 0xff;
-        return letter < 6 ? letter + 10 : -1;
+        return HEX[b & 0xff];
     }
 
     /** Whether the byte may stand in a C identifier. */

@@ -211,7 +211,12 @@ final class EventLine {
                 return false;
             }
         }
-        name(b, Ascii.skipBlanks(b, end, to), to);
+        int nameAt = Ascii.skipBlanks(b, end, to);
+        if (nameAt + 1 < to && b[nameAt] == '(' && b[nameAt + 1] == '+') {
+            // trace-cmd report --ts-diff: "(+2797)" behind the stamp
+            nameAt = Ascii.skipBlanks(b, Ascii.find(b, nameAt, to, (byte) ' '), to);
+        }
+        name(b, nameAt, to);
         return true;
     }
 

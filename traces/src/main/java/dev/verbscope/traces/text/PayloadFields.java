@@ -32,12 +32,25 @@ final class PayloadFields {
         /** The key with its equals sign. */
         final byte[] bytes;
 
+        /** The first eight of them and which bits of those count, to compare in one step. */
+        final long head;
+
+        final long mask;
         final String name;
         int slot = -1;
 
         Key(byte[] bytes) {
             this.bytes = bytes;
             this.name = new String(bytes, 0, bytes.length - 1, StandardCharsets.UTF_8);
+            this.mask = bytes.length >= 8 ? -1L : (1L << (bytes.length * 8)) - 1;
+            this.head = Ascii.word(Arrays.copyOf(bytes, Math.max(bytes.length, 8)), 0);
+        }
+
+        boolean standsAt(byte[] b, int at, int to) {
+            if (((Ascii.word(b, at) ^ head) & mask) != 0) {
+                return false;
+            }
+            return bytes.length <= 8 ? at + bytes.length <= to : Ascii.startsWith(b, at, to, bytes);
         }
     }
 
@@ -85,6 +98,11 @@ final class PayloadFields {
 
     int end(int slot) {
         return end[slot];
+    }
+
+    /** Whether slots were asked for since the last payload was decoded. */
+    boolean isStale() {
+        return resolved != type.slotCount();
     }
 
     /** Decodes the payload in {@code [from, to)} for the slots asked for so far. */
@@ -203,7 +221,7 @@ final class PayloadFields {
                 return;
             }
             Key key = expected < keys.size() ? keys.get(expected) : null;
-            if (key == null || !Ascii.startsWith(b, at, to, key.bytes)) {
+            if (key == null || !key.standsAt(b, at, to)) {
                 int equals = keyEnd(b, at, to);
                 if (equals < 0) {
                     at = endOfWord(b, at, to);
@@ -277,12 +295,11 @@ final class PayloadFields {
             }
         }
         int stop = Ascii.endOfNumber(b, from, to);
-        if (stop > from
-                && (stop == to || b[stop] == ' ' || ((b[stop] == ',' || b[stop] == ';') && endsAfter(b, stop, to)))) {
+        if (stop > from && (stop == to || b[stop] == ' ' || punctuated(b, stop, to))) {
             if (slot >= 0) {
                 set(slot, from, stop, NUMBER, Ascii.number(b, from, stop));
             }
-            return stop < to && b[stop] == ';' ? stop + 1 : stop;
+            return Math.min(stop + 1, to);
         }
         stop = endOfText(b, from, to, expected);
         int last = stop;
@@ -293,8 +310,10 @@ final class PayloadFields {
         return stop;
     }
 
-    private static boolean endsAfter(byte[] b, int comma, int to) {
-        return comma + 1 == to || b[comma + 1] == ' ';
+    /** Whether a comma or the like stands here and ends the value. */
+    private static boolean punctuated(byte[] b, int at, int to) {
+        boolean mark = b[at] == ',' || b[at] == ';' || b[at] == ':';
+        return mark && (at + 1 == to || b[at + 1] == ' ');
     }
 
     /** Text goes on until the next key, since names of tasks and files hold blanks. */
@@ -305,7 +324,7 @@ final class PayloadFields {
             if (next >= to) {
                 return blank;
             }
-            if (expected < keys.size() && Ascii.startsWith(b, next, to, keys.get(expected).bytes)) {
+            if (expected < keys.size() && keys.get(expected).standsAt(b, next, to)) {
                 return blank;
             }
             if (keyEnd(b, next, to) >= 0) {

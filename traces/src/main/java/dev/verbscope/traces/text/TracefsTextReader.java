@@ -121,6 +121,9 @@ public final class TracefsTextReader implements TraceReader {
             return false;
         }
         while (nextLine()) {
+            if (from < to && buf[from] == '>') {
+                unquote();
+            }
             int first = from < to ? buf[from] : ' ';
             if (first == '#') {
                 if (header()) {
@@ -337,7 +340,7 @@ public final class TracefsTextReader implements TraceReader {
     }
 
     /** Takes a line that is no event with task columns; true if it is an item of its own. */
-    private boolean other() throws IOException {
+    private boolean other() {
         int start = Ascii.skipBlanks(buf, from, to);
         if (start == to) {
             stats.increment(ImportStat.BLANK_LINES);
@@ -345,9 +348,6 @@ public final class TracefsTextReader implements TraceReader {
         }
         if (isLossMark(from, to)) {
             lossMark(start);
-            return true;
-        }
-        if (buf[from] == '>' && unquoted()) {
             return true;
         }
         if (Ascii.startsWith(buf, start, to, FRAME)) {
@@ -387,16 +387,11 @@ public final class TracefsTextReader implements TraceReader {
                         && text(start, to).endsWith("is empty"));
     }
 
-    /** A line quoted in a mail: {@code > } in front of it. */
-    private boolean unquoted() throws IOException {
-        int at = from;
-        while (at < to && (buf[at] == '>' || buf[at] == ' ')) {
-            at++;
-            if (buf[at - 1] == '>' && at < to && buf[at] == ' ' && line.parse(buf, at + 1, to)) {
-                return takeEvent();
-            }
+    /** Passes the {@code > } in front of a line quoted in a mail. */
+    private void unquote() {
+        while (to - from >= 2 && buf[from] == '>' && buf[from + 1] == ' ') {
+            from += 2;
         }
-        return false;
     }
 
     private void malformed(int start, boolean head) {
@@ -543,7 +538,8 @@ public final class TracefsTextReader implements TraceReader {
         }
 
         private PayloadFields fields() {
-            if (!decoded) {
+            // a slot may be asked for when the event was decoded without it
+            if (!decoded || entry.fields.isStale()) {
                 if (kind == Kind.EVENT) {
                     entry.fields.decode(buf, line.payloadStart, line.payloadEnd);
                 }

@@ -1,0 +1,127 @@
+package dev.verbscope.analyzer.cli;
+
+import dev.verbscope.kmodel.profile.KernelProfile;
+import dev.verbscope.kmodel.profile.KernelProfiles;
+import dev.verbscope.kmodel.scenario.Scenario;
+import dev.verbscope.kmodel.scenario.ScenarioCatalog;
+import dev.verbscope.kmodel.scenario.Simulation;
+import dev.verbscope.kmodel.scenario.SimulationResult;
+import dev.verbscope.kmodel.trace.FormatFilesSink;
+import dev.verbscope.kmodel.trace.TracefsTextSink;
+import java.io.BufferedOutputStream;
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** {@code verbscope simulate}: runs a scenario in the model and writes its trace. */
+@Command(
+        name = "simulate",
+        description =
+                "Runs a scenario in the model of the receive path and writes the trace such a machine would write.",
+        mixinStandardHelpOptions = true,
+        sortOptions = false,
+        footerHeading = "%nExamples:%n",
+        footer = {
+            "  verbscope simulate --list",
+            "  verbscope simulate ring-full | verbscope analyze -",
+            "  verbscope simulate healthy-batch-16 --seed 7 --out run/    (trace.txt, events/, groundtruth.json)",
+            "",
+            "The article-* profiles are the wrapper as an article describes it; no mainline kernel has it."
+        })
+final class SimulateCommand implements Callable<Integer> {
+    @Spec
+    @SuppressWarnings("NullAway.Init") // set by picocli
+    private CommandSpec spec;
+
+    @Parameters(arity = "0..1", paramLabel = "SCENARIO", description = "Name of a shipped scenario, or a file.")
+    private @Nullable String scenario;
+
+    @Option(names = "--list", description = "List the shipped scenarios and the kernel profiles.")
+    private boolean list;
+
+    @Option(
+            names = "--profile",
+            paramLabel = "PROFILE",
+            description = "Kernel profile, in place of the scenario's own.")
+    private @Nullable String profile;
+
+    @Option(
+            names = "--seed",
+            paramLabel = "N",
+            description = "Seed, in place of the scenario's own: same seed, same bytes.")
+    private @Nullable Long seed;
+
+    @Option(
+            names = "--out",
+            paramLabel = "DIR",
+            description = "Write trace.txt, events/*/*/format and groundtruth.json there; without it the trace goes to"
+                    + " standard output.")
+    private @Nullable Path out;
+
+    @Override
+    public Integer call() throws IOException {
+        if (list) {
+            list();
+            return 0;
+        }
+        if (scenario == null) {
+            throw new ParameterException(spec.commandLine(), "Missing SCENARIO; --list shows the shipped ones");
+        }
+        Scenario loaded = ScenarioCatalog.load(scenario);
+        String profileName = profile == null ? loaded.profile() : profile;
+        KernelProfile kernel = KernelProfiles.named(profileName)
+                .orElseThrow(() -> new ParameterException(
+                        spec.commandLine(),
+                        "Unknown profile " + profileName + "; known are "
+                                + KernelProfiles.all().stream()
+                                        .map(KernelProfile::name)
+                                        .toList()));
+        long seedValue = seed == null ? loaded.seed() : seed;
+        if (out == null) {
+            // System.out would look at every byte for line ends
+            try (OutputStream stdout = new BufferedOutputStream(new FileOutputStream(FileDescriptor.out), 1 << 16);
+                    TracefsTextSink sink = new TracefsTextSink(stdout)) {
+                Simulation.run(loaded, kernel, seedValue, sink);
+            }
+            return 0;
+        }
+        Files.createDirectories(out);
+        SimulationResult result;
+        try (OutputStream trace = new BufferedOutputStream(Files.newOutputStream(out.resolve("trace.txt")), 1 << 16);
+                TracefsTextSink sink = new TracefsTextSink(trace)) {
+            result = Simulation.run(loaded, kernel, seedValue, sink, new FormatFilesSink(out.resolve("events")));
+        }
+        try (OutputStream truth = new BufferedOutputStream(Files.newOutputStream(out.resolve("groundtruth.json")))) {
+            result.writeGroundTruth(truth);
+        }
+        PrintWriter err = spec.commandLine().getErr();
+        err.println("verbscope: " + result.events() + " events written to " + out.resolve("trace.txt")
+                + (result.oops() == null ? "" : "; the kernel oopsed: " + result.oops()));
+        return 0;
+    }
+
+    private void list() throws IOException {
+        PrintWriter print = spec.commandLine().getOut();
+        print.println("Scenarios:");
+        for (String name : ScenarioCatalog.names()) {
+            print.println("  " + name + " - " + ScenarioCatalog.shipped(name).title());
+        }
+        print.println("Profiles (article-*: no mainline kernel has these forms):");
+        for (KernelProfile known : KernelProfiles.all()) {
+            print.println("  " + known.name());
+        }
+        print.flush();
+    }
+}
