@@ -44,6 +44,7 @@ import org.jspecify.annotations.Nullable;
 public final class GenericDriver implements DeviceOps {
     private static final int QP_BYTES = 0x800;
     private static final int CQ_BYTES = 0x200;
+    private static final int LOCKUP_WRS = 1 << 20;
 
     private final Kernel kernel;
     private final DriverFacts facts;
@@ -150,7 +151,9 @@ public final class GenericDriver implements DeviceOps {
 
     private int postLocked(HcaQp qp, IbRecvWr head, @Nullable WrRef badWr) {
         if (qp.state == QpState.ERR && qp.srq == null && facts.inErr() == DriverFacts.InErr.COMPLETED_UNCHECKED) {
+            int done = 0;
             for (IbRecvWr wr = head; wr != null; wr = wr.next) {
+                watchdog(++done);
                 completeInCall(qp, wr);
             }
             return 0;
@@ -164,6 +167,13 @@ public final class GenericDriver implements DeviceOps {
             });
         }
         return ret;
+    }
+
+    /** A chain that loops never ends in a loop without a check for a full ring. */
+    private static void watchdog(int done) {
+        if (done > LOCKUP_WRS) {
+            throw new KernelOops("watchdog: BUG: soft lockup - CPU stuck in post_recv: a chain that loops");
+        }
     }
 
     private void completeInCall(HcaQp qp, IbRecvWr wr) {
@@ -189,8 +199,10 @@ public final class GenericDriver implements DeviceOps {
         boolean err = qp != null && qp.state == QpState.ERR;
         boolean silent = doorbell.kind() == Doorbell.Kind.NONE || (err && !doorbell.inErr());
         int unannounced = 0;
+        int done = 0;
         IbRecvWr wr = head;
         while (wr != null) {
+            watchdog(++done);
             refused = postOne(ring, qp, srq, perWr, err, wr);
             if (refused != null) {
                 break;
