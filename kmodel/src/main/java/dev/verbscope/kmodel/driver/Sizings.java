@@ -60,7 +60,7 @@ final class Sizings {
         return new Grant(0, wr, sge, 32 + SEGMENT_BYTES * sge, new IbQpCap(asked.maxRecvWr(), sge));
     };
 
-    private static final int IRDMA_RESERVED_QUANTA = 64;
+    private static final int IRDMA_RESERVED_QUANTA = 1;
     private static final int IRDMA_QUANTUM = 32;
 
     /** irdma: quanta of 32 bytes, 1, 2, 4 or 8 a WQE by the SGEs asked; some are reserved. */
@@ -70,7 +70,7 @@ final class Sizings {
         }
         int sge = asked.maxRecvSge();
         int shift = sge <= 1 ? 0 : sge < 4 ? 1 : sge < 8 ? 2 : 3;
-        int depth = powerOfTwo((asked.maxRecvWr() << shift) + IRDMA_RESERVED_QUANTA);
+        int depth = powerOfTwo((Math.max(asked.maxRecvWr(), 4) << shift) + IRDMA_RESERVED_QUANTA);
         int wr = (depth - IRDMA_RESERVED_QUANTA) >> shift;
         return new Grant(0, wr, sge, IRDMA_QUANTUM << shift, new IbQpCap(wr, sge));
     };
