@@ -19,6 +19,7 @@ import picocli.CommandLine.Spec;
         subcommands = {
             AnalyzeCommand.class,
             InfoCommand.class,
+            ConvertCommand.class,
             SimulateCommand.class,
             AutoComplete.GenerateCompletion.class
         },

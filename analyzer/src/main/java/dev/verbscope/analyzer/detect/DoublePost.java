@@ -18,12 +18,16 @@ import java.util.function.Consumer;
 
 /**
  * One buffer queued twice with no completion between (REQUIREMENTS.md F4). A completion that the capture missed looks the
- * same at first, so a suspicion must be confirmed: by an older WR that is still outstanding (a queue completes in order,
- * so the first of the two cannot have completed), or by both of them completing.
+ * same at first, so a suspicion must be confirmed: by both of them completing, or by the completion of an older WR after
+ * the second post (a queue completes in order, so the first of the two cannot have completed before). Where the capture
+ * ends too soon for that, it is believed if nothing shows that completions were missed.
  */
 final class DoublePost implements Detector {
-    /** Suspicions waiting for confirmation; more are counted as unresolved. */
-    private static final int MAX_PENDING = 4096;
+    /** Suspicions waiting for their completions; more are only counted, and believed in a capture without holes. */
+    private static final int MAX_PENDING = 256;
+
+    /** Confirmed ones kept until it is known where events are missing. */
+    private static final int MAX_SHOWN = 4096;
 
     private enum Cause {
         CHAIN_LOOPS("chain-loops", "the chain loops: it reaches a WR of its own again"),
@@ -72,12 +76,20 @@ final class DoublePost implements Detector {
         long posts;
         boolean inferred;
         final List<EventRef> evidence = new ArrayList<>();
+
+        Confirmed with(Confirmed more) {
+            ids.addAll(more.ids);
+            posts += more.posts;
+            inferred = true;
+            return this;
+        }
     }
 
     private final List<Suspicion> pending = new ArrayList<>();
     private final List<Suspicion> shown = new ArrayList<>();
     private final List<long[]> holes = new ArrayList<>();
     private final Map<ReceiveQueue, Map<Cause, Confirmed>> confirmed = new LinkedHashMap<>();
+    private final Map<ReceiveQueue, Map<Cause, Confirmed>> unresolved = new LinkedHashMap<>();
     private long callWithDuplicateHead;
 
     @Override
@@ -98,11 +110,12 @@ final class DoublePost implements Detector {
         }
         Cause cause = cause(call, wrs, earlier);
         Suspicion suspicion = new Suspicion(queue, cause, earlier, record);
-        boolean inOrder = queue.kind() == ReceiveQueue.Kind.QP;
-        if (cause == Cause.CHAIN_LOOPS || (inOrder && wrs.oldest() != earlier)) {
+        if (cause == Cause.CHAIN_LOOPS) {
             show(suspicion);
         } else if (pending.size() < MAX_PENDING) {
             pending.add(suspicion);
+        } else {
+            add(unresolved, suspicion);
         }
     }
 
@@ -118,7 +131,7 @@ final class DoublePost implements Detector {
 
     /** What the events show, kept until it is known where events are missing. */
     private void show(Suspicion suspicion) {
-        if (shown.size() < MAX_PENDING) {
+        if (shown.size() < MAX_SHOWN) {
             shown.add(suspicion);
         } else if (holes.isEmpty()) {
             confirm(suspicion, false);
@@ -127,11 +140,11 @@ final class DoublePost implements Detector {
 
     @Override
     public void lost(long fromOrdinal, long toOrdinal, int cpu, long count) {
-        if (holes.size() < MAX_PENDING) {
+        if (holes.size() < MAX_SHOWN) {
             holes.add(new long[] {fromOrdinal, toOrdinal});
         } else {
             // one hole from the last one kept to here
-            holes.get(MAX_PENDING - 1)[1] = toOrdinal;
+            holes.get(MAX_SHOWN - 1)[1] = toOrdinal;
         }
     }
 
@@ -143,16 +156,19 @@ final class DoublePost implements Detector {
     }
 
     private void confirm(Suspicion suspicion, boolean inferred) {
-        Confirmed found = confirmed
-                .computeIfAbsent(suspicion.queue, q -> new EnumMap<>(Cause.class))
+        add(confirmed, suspicion).inferred |= inferred;
+    }
+
+    private static Confirmed add(Map<ReceiveQueue, Map<Cause, Confirmed>> to, Suspicion suspicion) {
+        Confirmed found = to.computeIfAbsent(suspicion.queue, q -> new EnumMap<>(Cause.class))
                 .computeIfAbsent(suspicion.cause, c -> new Confirmed());
         found.ids.add(suspicion.wrId);
         found.posts++;
-        found.inferred |= inferred;
         if (found.evidence.size() + 2 <= MAX_EVIDENCE) {
             found.evidence.add(suspicion.firstRef);
             found.evidence.add(suspicion.secondRef);
         }
+        return found;
     }
 
     @Override
@@ -174,7 +190,10 @@ final class DoublePost implements Detector {
                 }
                 // else the first was overtaken: its completion was missed, and there was only one post at a time
                 pending.remove(i--);
-            } else if (sequence < suspicion.first && queue.kind() == ReceiveQueue.Kind.QP) {
+            } else if (sequence < suspicion.first
+                    && queue.kind() == ReceiveQueue.Kind.QP
+                    && !queue.wrs().repeated(record)) {
+                // of a repeated wr_id it is not known which of the two completed
                 show(suspicion);
                 pending.remove(i--);
             }
@@ -189,15 +208,22 @@ final class DoublePost implements Detector {
             }
         }
         for (Suspicion suspicion : pending) {
-            boolean doubtful = capture.eventsLost()
-                    || suspicion.queue.completionsMissed() > 0
-                    || suspicion.queue.postsMissed() > 0;
-            if (!doubtful) {
+            if (!doubtful(capture, suspicion.queue)) {
                 confirm(suspicion, true);
             }
         }
+        unresolved.forEach((queue, causes) -> {
+            if (!doubtful(capture, queue)) {
+                Map<Cause, Confirmed> sure = confirmed.computeIfAbsent(queue, q -> new EnumMap<>(Cause.class));
+                causes.forEach((cause, more) -> sure.merge(cause, more, Confirmed::with));
+            }
+        });
         confirmed.forEach(
                 (queue, causes) -> causes.forEach((cause, found) -> findings.accept(finding(queue, cause, found))));
+    }
+
+    private static boolean doubtful(CaptureFacts capture, ReceiveQueue queue) {
+        return capture.eventsLost() || queue.completionsMissed() > 0 || queue.postsMissed() > 0;
     }
 
     private static Finding finding(ReceiveQueue queue, Cause cause, Confirmed found) {

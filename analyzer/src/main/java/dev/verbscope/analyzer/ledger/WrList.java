@@ -57,6 +57,12 @@ public final class WrList {
         return oldestById.getOrDefault(id, NONE);
     }
 
+    /** Whether another WR with the same wr_id is in the list. */
+    public boolean repeated(int record) {
+        int first = find(wrId[record]);
+        return first != record || sameId[record] != NONE;
+    }
+
     /** Adds a WR at the end. */
     int add(
             long id,

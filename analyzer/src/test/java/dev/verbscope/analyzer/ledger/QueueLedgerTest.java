@@ -13,39 +13,30 @@ import org.junit.jupiter.api.Test;
 class QueueLedgerTest {
     private static final long U = VerbsSink.UNKNOWN;
     private final QueueLedger ledger = new QueueLedger();
-    private final Moment at = new Moment();
-    private long time = 1000;
+    private final Story story = new Story(ledger);
 
     private Moment on(int cpu, int pid, boolean softirq) {
-        time += 10;
-        at.set(time, cpu, pid, softirq, time / 10, "task", "event");
-        return at;
+        return story.on(cpu, pid, softirq);
     }
 
     private Moment task() {
-        return on(0, 100, false);
+        return story.task();
     }
 
     private void call(long qp, long wrId, int numSge, long next) {
-        ledger.postCall(task(), false, 0x1000 + qp, qp, wrId + 8, wrId, numSge, next);
+        story.call(qp, wrId, numSge, next);
     }
 
     private void wr(long wrId, long next, int result) {
-        ledger.wrEntry(task(), 77, wrId + 8, wrId, 1, next, wrId, 256);
-        ledger.wrReturn(task(), result);
+        story.wr(wrId, next, result);
     }
 
     private void post(long qp, long... wrIds) {
-        call(qp, wrIds[0], 1, wrIds.length > 1 ? wrIds[1] + 8 : 0);
-        for (int i = 0; i < wrIds.length; i++) {
-            wr(wrIds[i], i + 1 < wrIds.length ? wrIds[i + 1] + 8 : 0, 0);
-        }
-        ledger.postReturn(task(), 0, U, U);
+        story.post(qp, wrIds);
     }
 
     private void made(long qp, long wrId, int status) {
-        ledger.completion(
-                on(1, 20, true), WitnessLayer.CQE_MADE, 5, wrId, status, status == 0 ? 128 : 0, 100, qp, false);
+        story.made(qp, wrId, status);
     }
 
     private ReceiveQueue only() {

@@ -1,5 +1,6 @@
 package dev.verbscope.traces.binary;
 
+import dev.verbscope.traces.event.ContextFlags;
 import dev.verbscope.traces.event.EventType;
 import dev.verbscope.traces.event.TraceEvent;
 import dev.verbscope.traces.format.EventFormat;
@@ -170,6 +171,13 @@ public final class BinaryEvent implements TraceEvent {
             flags |= BH_OFF;
         }
         return flags;
+    }
+
+    @Override
+    public String flagsText() {
+        return type == null || record.length() < 4
+                ? ""
+                : ContextFlags.ofRecord(record.byteAt(FLAGS_OFFSET), record.byteAt(PREEMPT_OFFSET));
     }
 
     /** Preemption depth, 0 to 15: the low half of {@code common_preempt_count}. */

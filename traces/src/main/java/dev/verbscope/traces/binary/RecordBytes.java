@@ -39,6 +39,11 @@ public final class RecordBytes {
         length = size;
     }
 
+    /** Copies all bytes to the front of an array, which must have room for them. */
+    public void copyTo(byte[] target) {
+        System.arraycopy(array, start, target, 0, length);
+    }
+
     /** Whether the most significant byte comes first. */
     public boolean bigEndian() {
         return bigEndian;

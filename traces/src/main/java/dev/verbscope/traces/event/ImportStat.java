@@ -40,6 +40,9 @@ public enum ImportStat {
             Severity.WARNING,
             "events whose format is not in the input",
             "record and copy the file with the tool that made it; a probe removed before the end loses its format"),
+    /** Payloads that a format does not tell how to print, so their fields are shown as they are. */
+    FIELD_VALUE_PAYLOADS(
+            Severity.INFO, "payloads printed as field=value, since their format calls a function of the kernel", ""),
     /** Events with a stamp earlier than the one before. */
     TIME_BACKWARDS(
             Severity.WARNING,

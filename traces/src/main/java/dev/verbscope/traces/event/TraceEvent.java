@@ -57,6 +57,14 @@ public interface TraceEvent {
     /** Context flags: an OR of {@link #IRQS_OFF} and so on; 0 where the input has none. */
     int flags();
 
+    /**
+     * The context flags as tracefs prints them, with the depths of preemption and migrate_disable() where the input has
+     * them: {@code d.s1.}; empty where the input has none. Allocates.
+     */
+    default String flagsText() {
+        return ContextFlags.text(flags(), 0, 0);
+    }
+
     /** Number of the event within the input, from 1; marks have the number of the event before them. */
     long ordinal();
 

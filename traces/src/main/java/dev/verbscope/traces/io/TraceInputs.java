@@ -1,9 +1,12 @@
 package dev.verbscope.traces.io;
 
+import dev.verbscope.traces.csv.CsvMapping;
+import dev.verbscope.traces.csv.CsvTraceReader;
 import dev.verbscope.traces.event.TraceFormatException;
 import dev.verbscope.traces.event.TraceReader;
 import dev.verbscope.traces.format.EventCatalog;
 import dev.verbscope.traces.perf.PerfDataReader;
+import dev.verbscope.traces.print.PrintFmtPrinter;
 import dev.verbscope.traces.text.TracefsTextReader;
 import dev.verbscope.traces.tracecmd.TraceDatReader;
 import java.io.IOException;
@@ -32,6 +35,7 @@ public final class TraceInputs {
             TraceInputs::perfData,
             Unreadable::byMagic,
             Unreadable::byHeader,
+            TraceInputs::csv,
             TraceInputs::tracefsText,
             Unreadable::byText);
 
@@ -126,11 +130,15 @@ public final class TraceInputs {
             return null;
         }
         Path file = input.file();
+        TraceDatReader reader;
         if (file == null || !Files.isRegularFile(file)) {
-            return TraceDatReader.open(input.stream(), input.path());
+            reader = TraceDatReader.open(input.stream(), input.path());
+        } else {
+            input.stream().close();
+            reader = TraceDatReader.open(file);
         }
-        input.stream().close();
-        return TraceDatReader.open(file);
+        reader.payloadPrinter(new PrintFmtPrinter(reader.stats()));
+        return reader;
     }
 
     private static @Nullable TraceReader perfData(Recogniser.Input input) throws IOException {
@@ -138,11 +146,21 @@ public final class TraceInputs {
             return null;
         }
         Path file = input.file();
+        PerfDataReader reader;
         if (file == null || !Files.isRegularFile(file)) {
-            return PerfDataReader.open(input.path(), input.stream());
+            reader = PerfDataReader.open(input.path(), input.stream());
+        } else {
+            input.stream().close();
+            reader = PerfDataReader.open(file);
         }
-        input.stream().close();
-        return PerfDataReader.open(file);
+        reader.printer(new PrintFmtPrinter(reader.stats()));
+        return reader;
+    }
+
+    private static @Nullable TraceReader csv(Recogniser.Input input) throws IOException {
+        return CsvTraceReader.recognises(input.head().text())
+                ? CsvTraceReader.open(input.path(), input.stream(), input.catalog(), CsvMapping.own())
+                : null;
     }
 
     private static @Nullable TraceReader tracefsText(Recogniser.Input input) {

@@ -27,12 +27,6 @@ final class Unreadable {
     }
 
     private static @Nullable String magic(Head head) {
-        if (head.startsWith(0x17, 0x08, 0x44) && head.text().startsWith("tracing", 3)) {
-            return "is a trace.dat of trace-cmd, which is not readable yet; give the output of: trace-cmd report";
-        }
-        if (head.startsWith("PERFILE2") || head.startsWith("2ELIFREP") || head.startsWith("PERFFILE")) {
-            return "is a perf.data file, which is not readable yet; give the output of: perf script";
-        }
         if (head.startsWith(0x1f, 0x8b)) {
             return "is compressed by gzip, which is not readable yet; unpack it: zcat FILE | ... -";
         }

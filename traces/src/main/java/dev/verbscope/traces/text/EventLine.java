@@ -47,6 +47,10 @@ final class EventLine {
     int pid;
     int cpu;
     int flags;
+    /** The flags column, empty where there is none. */
+    int flagsStart;
+
+    int flagsEnd;
     long time;
     /** The stamp has no fraction: raw units of a clock without seconds. */
     boolean ticks;
@@ -195,6 +199,7 @@ final class EventLine {
     private boolean afterCpu(byte[] b, int from, int to) {
         int i = Ascii.skipBlanks(b, from, to);
         flags = 0;
+        flagsStart = flagsEnd = i;
         int end = stamp(b, i, to);
         if (end < 0) {
             int flagsAt = i;
@@ -206,6 +211,7 @@ final class EventLine {
                 return false;
             }
             flags = flags(b, flagsAt);
+            flagsEnd = i;
             end = stamp(b, Ascii.skipBlanks(b, i, to), to);
             if (end < 0) {
                 return false;
@@ -335,6 +341,8 @@ final class EventLine {
 
     /** All offsets move down, since the buffer's content did. */
     void shift(int by) {
+        flagsStart -= by;
+        flagsEnd -= by;
         commStart -= by;
         commEnd -= by;
         systemStart -= by;

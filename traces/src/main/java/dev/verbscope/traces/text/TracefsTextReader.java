@@ -91,7 +91,7 @@ public final class TracefsTextReader implements TraceReader {
         this.cursor = new Cursor(tracerEntry);
     }
 
-    private static List<TextTemplate> templates(EventType type, EventCatalog catalog) {
+    static List<TextTemplate> templates(EventType type, EventCatalog catalog) {
         Set<String> seen = new HashSet<>();
         List<TextTemplate> out = new java.util.ArrayList<>();
         for (EventFormat format : catalog.named(type.name())) {
@@ -581,6 +581,11 @@ public final class TracefsTextReader implements TraceReader {
         @Override
         public int flags() {
             return flags;
+        }
+
+        @Override
+        public String flagsText() {
+            return hasTask ? text(line.flagsStart, line.flagsEnd) : "";
         }
 
         @Override

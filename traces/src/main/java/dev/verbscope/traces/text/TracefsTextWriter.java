@@ -63,15 +63,8 @@ public final class TracefsTextWriter implements Closeable {
     public void event(
             String comm, int pid, int cpu, int flags, int preemptDepth, long nanos, String name, CharSequence payload)
             throws IOException {
-        line.setLength(0);
-        pad(16 - comm.length());
-        line.append(comm).append('-');
-        int start = line.length();
-        line.append(pid);
-        pad(7 - (line.length() - start));
-        line.append(" [");
-        digits(cpu, 3, '0');
-        line.append("] ");
+        task(comm, pid, cpu);
+        line.append(' ');
         boolean irqsOff = (flags & TraceEvent.IRQS_OFF) != 0;
         boolean bhOff = (flags & TraceEvent.BH_OFF) != 0;
         line.append(irqsOff ? (bhOff ? 'D' : 'd') : bhOff ? 'b' : '.');
@@ -81,12 +74,89 @@ public final class TracefsTextWriter implements Closeable {
         line.append(hard ? (soft ? 'H' : 'h') : soft ? 's' : '.');
         line.append(preemptDepth == 0 ? '.' : Character.forDigit(preemptDepth & 15, 16));
         line.append(". ");
-        long micros = (nanos + 500) / 1000;
+        seconds(nanos);
+        line.append(": ").append(name).append(": ").append(payload).append('\n');
+        flushLine();
+    }
+
+    /**
+     * Writes the current item of a reader: an event with the flags column that its input has, or the mark that the kernel
+     * prints where events were lost or a CPU's buffer begins. A task that is not told is {@code <...>-0}.
+     *
+     * @param ticks whether times are raw units, which are printed without a dot
+     */
+    public void item(TraceEvent event, boolean ticks) throws IOException {
+        if (event.kind() == TraceEvent.Kind.LOST) {
+            line.setLength(0);
+            line.append("CPU:").append(Math.max(0, event.cpu())).append(" [LOST ");
+            if (event.lostCount() >= 0) {
+                line.append(event.lostCount()).append(' ');
+            }
+            line.append("EVENTS]\n");
+            flushLine();
+            return;
+        }
+        if (event.kind() == TraceEvent.Kind.CPU_STARTED) {
+            line.setLength(0);
+            line.append("##### CPU ").append(Math.max(0, event.cpu())).append(" buffer started ####\n");
+            flushLine();
+            return;
+        }
+        String name = event.type().name();
+        boolean fromText = event.type().system() == null;
+        if (fromText && name.equals("funcgraph")) {
+            line.setLength(0);
+            line.append(' ')
+                    .append(event.cpu())
+                    .append(") ")
+                    .append(event.payload())
+                    .append('\n');
+            flushLine();
+            return;
+        }
+        task(event.pid() < 0 && event.comm().isEmpty() ? "<...>" : event.comm(), Math.max(0, event.pid()), event.cpu());
+        // the option noirq-info leaves nothing between the two blanks
+        line.append(' ').append(event.flagsText()).append(' ');
+        if (ticks) {
+            String raw = Long.toUnsignedString(event.time());
+            pad(12 - raw.length());
+            line.append(raw);
+        } else {
+            seconds(event.time());
+        }
+        line.append(": ");
+        // the tracers' own lines have no name
+        if (!fromText || !(name.equals("function") || name.equals("kernel_stack") || name.equals("user_stack"))) {
+            line.append(name).append(": ");
+        }
+        line.append(event.payload()).append('\n');
+        flushLine();
+    }
+
+    /** Writes the first line of the {@code trace} file, by which its kind is known even without events. */
+    public void title() throws IOException {
+        line.setLength(0);
+        line.append("# tracer: nop\n#\n");
+        flushLine();
+    }
+
+    private void task(String comm, int pid, int cpu) {
+        line.setLength(0);
+        pad(16 - comm.codePointCount(0, comm.length()));
+        line.append(comm).append('-');
+        int start = line.length();
+        line.append(pid);
+        pad(7 - (line.length() - start));
+        line.append(" [");
+        digits(Math.max(0, cpu), 3, '0');
+        line.append(']');
+    }
+
+    private void seconds(long nanos) {
+        long micros = nanos / 1000 + (nanos % 1000 >= 500 ? 1 : 0);
         digits(micros / 1_000_000, 5, ' ');
         line.append('.');
         digits(micros % 1_000_000, 6, '0');
-        line.append(": ").append(name).append(": ").append(payload).append('\n');
-        flushLine();
     }
 
     /** Writes the mark that {@code trace_pipe} prints where events were lost. */

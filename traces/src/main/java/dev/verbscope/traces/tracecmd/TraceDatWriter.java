@@ -1,6 +1,9 @@
 package dev.verbscope.traces.tracecmd;
 
 import com.github.luben.zstd.Zstd;
+import dev.verbscope.traces.binary.PayloadPrinter;
+import dev.verbscope.traces.binary.RecordBytes;
+import dev.verbscope.traces.event.ContextFlags;
 import dev.verbscope.traces.event.EventType;
 import dev.verbscope.traces.event.TraceEvent;
 import dev.verbscope.traces.format.EventFormat;
@@ -110,7 +113,7 @@ public final class TraceDatWriter implements Closeable {
      */
     public TraceDatWriter(Path path, Layout layout, List<EventFormat> formats) throws IOException {
         this.layout = layout;
-        this.formats = List.copyOf(formats);
+        this.formats = new ArrayList<>(formats);
         order = layout.bigEndian() ? ByteOrder.BIG_ENDIAN : ByteOrder.LITTLE_ENDIAN;
         out = FileChannel.open(
                 path, StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING, StandardOpenOption.WRITE);
@@ -150,6 +153,30 @@ public final class TraceDatWriter implements Closeable {
         record(Math.max(0, event.cpu()), event.time(), event.comm(), record, 0, length);
     }
 
+    /** Adds a format for events to come; its id must differ from those of the others. */
+    public void addFormat(EventFormat format) {
+        formats.add(format);
+    }
+
+    /**
+     * Adds an event by its fields if that keeps its text.
+     *
+     * @param event an event whose fields have the names of the format's
+     * @param format one of the formats given
+     * @param printer what reads the record again
+     * @return false, and nothing added, where the record prints as another text than the event's payload
+     */
+    public boolean eventIfSame(TraceEvent event, EventFormat format, PayloadPrinter printer) throws IOException {
+        int length = encode(event, format);
+        RecordBytes bytes = new RecordBytes(layout.bigEndian(), layout.longSize());
+        bytes.set(record, 0, length);
+        if (!event.payload().equals(printer.print(format, bytes))) {
+            return false;
+        }
+        record(Math.max(0, event.cpu()), event.time(), event.comm(), record, 0, length);
+        return true;
+    }
+
     private RingPages pages(int cpu) throws IOException {
         if (cpu < 0 || cpu > 4095) {
             throw new IllegalArgumentException("CPU " + cpu);
@@ -175,7 +202,8 @@ public final class TraceDatWriter implements Closeable {
         for (EventFormat.Field field : format.fields()) {
             switch (field.name()) {
                 case "common_type" -> put(fields, field, format.id());
-                case "common_flags" -> put(fields, field, kernelFlags(event.flags()));
+                case "common_flags" -> put(fields, field, ContextFlags.recordFlags(event.flagsText()));
+                case "common_preempt_count" -> put(fields, field, ContextFlags.recordDepths(event.flagsText()));
                 case "common_pid" -> put(fields, field, event.pid());
                 default -> {
                     int slot = type.slot(field.name());
@@ -229,15 +257,6 @@ public final class TraceDatWriter implements Closeable {
             case 8 -> to.putLong(field.offset(), value);
             default -> {}
         }
-    }
-
-    /** include/linux/trace_events.h, enum trace_flag_type. */
-    private static int kernelFlags(int flags) {
-        return ((flags & TraceEvent.IRQS_OFF) != 0 ? 0x01 : 0)
-                | ((flags & TraceEvent.NEED_RESCHED) != 0 ? 0x04 : 0)
-                | ((flags & TraceEvent.HARDIRQ) != 0 ? 0x08 : 0)
-                | ((flags & TraceEvent.SOFTIRQ) != 0 ? 0x10 : 0)
-                | ((flags & TraceEvent.BH_OFF) != 0 ? 0x80 : 0);
     }
 
     @Override

@@ -39,9 +39,6 @@ class TraceInputsTest {
     @CsvSource(
             quoteCharacter = '`',
             value = {
-                "17084474726163696e67, trace.dat of trace-cmd",
-                "50455246494c4532, perf.data",
-                "32454c4946524550, perf.data",
                 "1f8b0800, gzip",
                 "fd377a585a00, xz",
                 "28b52ffd, zstd",

@@ -1,0 +1,196 @@
+package dev.verbscope.analyzer.cli;
+
+import dev.verbscope.traces.convert.Conversion;
+import dev.verbscope.traces.csv.CsvMapping;
+import dev.verbscope.traces.csv.CsvTraceReader;
+import dev.verbscope.traces.event.ImportStat;
+import dev.verbscope.traces.event.TraceReader;
+import dev.verbscope.traces.format.EventCatalog;
+import dev.verbscope.traces.io.TraceInputs;
+import java.io.BufferedOutputStream;
+import java.io.FilterOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+import picocli.CommandLine.TypeConversionException;
+
+/** {@code verbscope convert}: a capture in another format. */
+@Command(
+        name = "convert",
+        description = "Writes a capture in another format: every event of IN is one event of OUT.",
+        mixinStandardHelpOptions = true,
+        sortOptions = false,
+        exitCodeListHeading = "%nExit codes:%n",
+        exitCodeList = {
+            "0:all of IN was converted",
+            "2:bad input or usage",
+            "3:IN is damaged or cut: the rest was converted"
+        },
+        footerHeading = "%nExamples:%n",
+        footer = {
+            "  verbscope convert --to csv trace.dat events.csv",
+            "  verbscope convert --to tracefs perf.data - | less",
+            "  verbscope convert --to trace.dat trace.txt trace.dat",
+            "  verbscope convert --to tracefs --columns time=ts:s,event=name,pid=tid other.csv -"
+        })
+final class ConvertCommand implements Callable<Integer> {
+    /** Formats to write. */
+    enum Target {
+        TRACEFS("tracefs"),
+        CSV("csv"),
+        TRACE_DAT("trace.dat");
+
+        final String label;
+
+        Target(String label) {
+            this.label = label;
+        }
+
+        static final class Converter implements ITypeConverter<Target> {
+            @Override
+            public Target convert(String value) {
+                for (Target target : Target.values()) {
+                    if (target.label.equalsIgnoreCase(value)) {
+                        return target;
+                    }
+                }
+                throw new TypeConversionException("expected tracefs, csv or trace.dat, found \"" + value + "\"");
+            }
+        }
+    }
+
+    @Spec
+    @SuppressWarnings("NullAway.Init") // set by picocli
+    private CommandSpec spec;
+
+    @Parameters(index = "0", paramLabel = "IN", description = "Capture to read; - is standard input.")
+    private String in = "";
+
+    @Parameters(index = "1", paramLabel = "OUT", description = "File to write; - is standard output.")
+    private String out = "";
+
+    @Option(
+            names = "--to",
+            paramLabel = "FORMAT",
+            required = true,
+            converter = Target.Converter.class,
+            description = "Format to write: tracefs (text as in /sys/kernel/tracing/trace), csv, trace.dat.")
+    private Target target = Target.TRACEFS;
+
+    @Option(
+            names = "--columns",
+            paramLabel = "ROLE=COLUMN",
+            split = ",",
+            description = {
+                "Reads IN as CSV with these columns. Roles: time, cpu, pid, comm, flags, system, event, fields, payload;"
+                        + " the time's unit follows a colon: time=ts:s (ns, us, ms, s, ticks).",
+                "Further columns are fields of the events."
+            })
+    private List<String> columns = new ArrayList<>();
+
+    @Override
+    public Integer call() throws IOException {
+        EventCatalog catalog = EventCatalog.shipped();
+        try (TraceReader reader = open(catalog)) {
+            long events = write(reader, catalog);
+            PrintWriter err = spec.commandLine().getErr();
+            err.println(events + " events converted");
+            long malformed = reader.stats().get(ImportStat.MALFORMED);
+            if (malformed > 0) {
+                err.println(malformed + " " + ImportStat.MALFORMED.meaning() + "; the first: "
+                        + reader.stats().firstMalformed());
+            }
+            boolean incomplete = reader.state() == TraceReader.State.INCOMPLETE;
+            if (incomplete) {
+                err.println(in + " ends in the middle of a record");
+            }
+            err.flush();
+            return incomplete || malformed > 0 ? 3 : 0;
+        }
+    }
+
+    private TraceReader open(EventCatalog catalog) throws IOException {
+        if (columns.isEmpty()) {
+            return TraceInputs.open(in, catalog);
+        }
+        CsvMapping mapping;
+        try {
+            mapping = CsvMapping.of(columns);
+        } catch (IllegalArgumentException e) {
+            throw new ParameterException(spec.commandLine(), "--columns: " + e.getMessage(), e);
+        }
+        InputStream bytes = in.equals(TraceInputs.STANDARD_INPUT) ? System.in : Files.newInputStream(path(in));
+        return CsvTraceReader.open(in, bytes, catalog, mapping);
+    }
+
+    private Path path(String name) {
+        try {
+            return Path.of(name);
+        } catch (InvalidPathException e) {
+            throw new ParameterException(spec.commandLine(), name + " is not a file name", e);
+        }
+    }
+
+    private long write(TraceReader reader, EventCatalog catalog) throws IOException {
+        boolean standardOutput = out.equals(TraceInputs.STANDARD_INPUT);
+        if (!standardOutput && !in.equals(TraceInputs.STANDARD_INPUT) && same(path(in), path(out))) {
+            throw new ParameterException(spec.commandLine(), "OUT is the same file as IN");
+        }
+        if (target == Target.TRACE_DAT) {
+            return standardOutput
+                    ? traceDatToStandardOutput(reader, catalog)
+                    : Conversion.toTraceDat(reader, catalog, path(out));
+        }
+        try (OutputStream stream =
+                standardOutput ? unclosed() : new BufferedOutputStream(Files.newOutputStream(path(out)))) {
+            return target == Target.CSV
+                    ? Conversion.toCsv(reader, catalog, stream)
+                    : Conversion.toTracefs(reader, stream);
+        }
+    }
+
+    private static boolean same(Path a, Path b) throws IOException {
+        return Files.exists(a) && Files.exists(b) && Files.isSameFile(a, b);
+    }
+
+    /** A trace.dat is not written in sequence: it is made in a temporary file first. */
+    private static long traceDatToStandardOutput(TraceReader reader, EventCatalog catalog) throws IOException {
+        Path copy = Files.createTempFile("verbscope", ".dat");
+        try {
+            long events = Conversion.toTraceDat(reader, catalog, copy);
+            Files.copy(copy, System.out);
+            System.out.flush();
+            return events;
+        } finally {
+            Files.deleteIfExists(copy);
+        }
+    }
+
+    private static OutputStream unclosed() {
+        return new FilterOutputStream(System.out) {
+            @Override
+            public void write(byte[] bytes, int offset, int length) throws IOException {
+                out.write(bytes, offset, length);
+            }
+
+            @Override
+            public void close() throws IOException {
+                flush();
+            }
+        };
+    }
+}
