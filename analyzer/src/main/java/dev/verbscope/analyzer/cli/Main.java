@@ -21,6 +21,7 @@ import picocli.CommandLine.Spec;
             InfoCommand.class,
             ConvertCommand.class,
             SimulateCommand.class,
+            ProfilesCommand.class,
             AutoComplete.GenerateCompletion.class
         },
         exitCodeListHeading = "%nExit codes:%n",

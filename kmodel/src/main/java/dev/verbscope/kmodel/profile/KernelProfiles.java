@@ -172,6 +172,26 @@ public final class KernelProfiles {
         return ALL;
     }
 
+    /**
+     * The newest profile that is not newer than a kernel, by its release such as {@code 6.1.0-50-amd64}; empty if the
+     * text is no release or older than every profile.
+     */
+    public static Optional<KernelProfile> ofRelease(String release) {
+        String[] numbers = release.split("[.-]", 3);
+        if (numbers.length < 2 || !numbers[0].matches("\\d{1,4}") || !numbers[1].matches("\\d{1,4}")) {
+            return Optional.empty();
+        }
+        KernelVersion v = new KernelVersion(Integer.parseInt(numbers[0]), Integer.parseInt(numbers[1]));
+        KernelProfile found = null;
+        for (KernelProfile p : ALL) {
+            KernelVersion of = p.version();
+            if (of != null && of.compareTo(v) <= 0) {
+                found = p;
+            }
+        }
+        return Optional.ofNullable(found);
+    }
+
     /** The profile of that name. */
     public static Optional<KernelProfile> named(String name) {
         return ALL.stream().filter(p -> p.name().equals(name)).findFirst();

@@ -22,6 +22,9 @@ import static dev.verbscope.kmodel.verbs.QpAttrMask.SQ_PSN;
 import static dev.verbscope.kmodel.verbs.QpAttrMask.STATE;
 import static dev.verbscope.kmodel.verbs.QpAttrMask.TIMEOUT;
 
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -46,12 +49,10 @@ public final class QpStateTable {
     private static final QpType[] ACKNOWLEDGED = {QpType.RC, QpType.XRC_TGT};
     private static final QpType[] UNACKNOWLEDGED = {QpType.UC, QpType.XRC_INI};
 
-    private static final int STATES = QpState.values().length;
-    private static final int TYPES = QpType.values().length;
-    /** Whether the kernel marks a pair as valid: index from * STATES + to. */
-    private static final boolean[] VALID = new boolean[STATES * STATES];
-    /** Index pair * TYPES + type; null where the type has no row of its own. */
-    private static final @Nullable Masks[] TABLE = new Masks[STATES * STATES * TYPES];
+    private record Pair(QpState from, QpState to) {}
+
+    /** The valid pairs, each with the rows of the types that have one of their own. */
+    private static final Map<Pair, Map<QpType, Masks>> TABLE = new HashMap<>();
 
     static {
         for (QpState from : QpState.values()) {
@@ -110,29 +111,21 @@ public final class QpStateTable {
         put(QpState.SQD, QpState.SQD, 0, path | PORT | TIMEOUT | MAX_DEST_RD_ATOMIC | MIN_RNR_TIMER, QpType.XRC_TGT);
     }
 
-    private static int pair(QpState from, QpState to) {
-        return from.ordinal() * STATES + to.ordinal();
-    }
-
-    private static void valid(QpState from, QpState to) {
-        VALID[pair(from, to)] = true;
+    private static Map<QpType, Masks> valid(QpState from, QpState to) {
+        return TABLE.computeIfAbsent(new Pair(from, to), k -> new EnumMap<>(QpType.class));
     }
 
     private static void put(QpState from, QpState to, int required, int optional, QpType... types) {
-        valid(from, to);
+        Map<QpType, Masks> rows = valid(from, to);
         for (QpType type : types) {
-            TABLE[pair(from, to) * TYPES + type.ordinal()] = new Masks(required, optional);
+            rows.put(type, new Masks(required, optional));
         }
     }
 
     /** What a transition asks for; null if it does not exist. A type without a row of its own may set nothing. */
     public static @Nullable Masks masks(QpState from, QpState to, QpType type) {
-        int pair = pair(from, to);
-        if (!VALID[pair]) {
-            return null;
-        }
-        Masks own = TABLE[pair * TYPES + type.ordinal()];
-        return own == null ? Masks.NONE : own;
+        Map<QpType, Masks> rows = TABLE.get(new Pair(from, to));
+        return rows == null ? null : rows.getOrDefault(type, Masks.NONE);
     }
 
     /**
