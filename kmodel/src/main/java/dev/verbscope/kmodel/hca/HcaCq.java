@@ -16,6 +16,8 @@ public final class HcaCq extends IbCq {
     private int capacity;
     private long head;
     private long tail;
+    private int headSlot;
+    private int tailSlot;
     private boolean armed;
     private boolean dead;
     private int moderationCount;
@@ -69,7 +71,7 @@ public final class HcaCq extends IbCq {
         @Nullable RecvRing[] from = new RecvRing[size];
         int n = waiting();
         for (int i = 0; i < n; i++) {
-            int at = (int) ((tail + i) % capacity);
+            int at = (tailSlot + i) % capacity;
             next[i] = entries[at];
             from[i] = origins[at];
         }
@@ -78,6 +80,8 @@ public final class HcaCq extends IbCq {
         capacity = size;
         tail = 0;
         head = n;
+        tailSlot = 0;
+        headSlot = n == size ? 0 : n;
     }
 
     /** Tells only after so many completions or so long; 0 and 0 tells each. */
@@ -121,7 +125,9 @@ public final class HcaCq extends IbCq {
         if (dead || head - tail >= capacity) {
             return false;
         }
-        int at = (int) (head++ % capacity);
+        int at = headSlot;
+        headSlot = headSlot + 1 == capacity ? 0 : headSlot + 1;
+        head++;
         IbWc wc = entries[at];
         wc.wrId = wrId;
         wc.status = status;
@@ -137,7 +143,9 @@ public final class HcaCq extends IbCq {
     public int take(int max, IbWc[] out) {
         int n = 0;
         while (n < max && tail < head) {
-            int at = (int) (tail++ % capacity);
+            int at = tailSlot;
+            tailSlot = tailSlot + 1 == capacity ? 0 : tailSlot + 1;
+            tail++;
             IbWc from = entries[at];
             IbWc to = out[n++];
             to.wrId = from.wrId;

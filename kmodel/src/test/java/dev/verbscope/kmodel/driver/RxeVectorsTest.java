@@ -42,7 +42,6 @@ class RxeVectorsTest {
 
     /** One modelled kernel with an rxe device. */
     private static final class Bench {
-        final KernelProfile profile;
         final TestKernel test;
         final Verbs verbs;
         final IbDevice device;
@@ -50,7 +49,6 @@ class RxeVectorsTest {
         final IbCq cq;
 
         Bench(KernelProfile profile) {
-            this.profile = profile;
             test = new TestKernel(profile, new GroundTruth());
             verbs = new Verbs(test.kernel);
             DriverFacts facts = Drivers.of("rxe", profile).orElseThrow();
@@ -119,7 +117,7 @@ class RxeVectorsTest {
         Bench b = new Bench(profile);
         assertThat(((HcaCq) b.cq).capacity()).isEqualTo(127);
         HcaQp qp = b.qp(5, 3, b.cq);
-        assertThat(qp.writtenBack).isEqualTo(new IbQpCap(profile == KernelProfiles.LINUX_6_1 ? 5 : 7, 3));
+        assertThat(qp.writtenBack).isEqualTo(new IbQpCap(profile.equals(KernelProfiles.LINUX_6_1) ? 5 : 7, 3));
         assertThat(qp.granted).isEqualTo(new IbQpCap(7, 3));
         assertThat(b.post(qp, 1)).isEqualTo("-22 0");
         assertThat(b.verbs.ibModifyQp(qp, QpState.ERR)).isEqualTo(-22);
@@ -159,7 +157,7 @@ class RxeVectorsTest {
         assertThat(b.verbs.ibModifyQp(qp, QpState.ERR)).isZero();
         assertThat(b.poll(b.cq)).isEmpty();
         assertThat(b.events)
-                .isEqualTo(profile == KernelProfiles.LINUX_6_1 ? List.of() : List.of("QP_LAST_WQE_REACHED"));
+                .isEqualTo(profile.equals(KernelProfiles.LINUX_6_1) ? List.of() : List.of("QP_LAST_WQE_REACHED"));
         assertThat(b.verbs.ibDestroySrq(srq)).isEqualTo(-16);
         assertThat(b.verbs.ibDestroyQp(qp)).isZero();
         assertThat(b.verbs.ibDestroySrq(srq)).isZero();
@@ -182,7 +180,7 @@ class RxeVectorsTest {
         b.test.runAll();
         long errors =
                 b.events.stream().filter(IbEventType.CQ_ERR.name()::equals).count();
-        assertThat(errors).isEqualTo(profile == KernelProfiles.LINUX_6_1 ? 13 : 1);
+        assertThat(errors).isEqualTo(profile.equals(KernelProfiles.LINUX_6_1) ? 13 : 1);
         assertThat(b.events).contains("handler");
         assertThat(b.verbs.ibReqNotifyCq(small, true)).isEqualTo(1);
         assertThat(b.poll(small)).hasSize(7).containsOnly(WcStatus.WR_FLUSH_ERR);
