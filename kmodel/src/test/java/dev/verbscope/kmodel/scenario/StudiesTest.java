@@ -85,7 +85,7 @@ class StudiesTest {
     private static long longestPostMicros(String trace) {
         long longest = 0;
         long begun = 0;
-        for (String line : trace.split("\n")) {
+        for (String line : trace.lines().toList()) {
             if (line.contains(": post_recv: ")) {
                 begun = micros(line);
             } else if (line.contains(": post_recv_ret: ")) {

@@ -42,14 +42,16 @@ class QpStateTableTest {
     private final List<Row> rows = read();
 
     private static Set<String> set(String list) {
-        return list.isEmpty() ? Set.of() : Set.copyOf(Arrays.asList(list.split(",")));
+        return list.isEmpty() ? Set.of() : Set.copyOf(Arrays.asList(list.split(",", -1)));
     }
 
     private static List<Row> read() {
         List<Row> out = new ArrayList<>();
         try (InputStream in =
                 Objects.requireNonNull(QpStateTableTest.class.getResourceAsStream("qp-state-table.txt"))) {
-            for (String line : new String(in.readAllBytes(), StandardCharsets.UTF_8).split("\n")) {
+            for (String line : new String(in.readAllBytes(), StandardCharsets.UTF_8)
+                    .lines()
+                    .toList()) {
                 if (!line.startsWith("#")) {
                     String[] f = line.split(";", -1);
                     out.add(new Row(f[0], f[1], set(f[2]), set(f[3]), set(f[4])));
