@@ -32,9 +32,9 @@ class ArchitectureTest {
             .resideInAPackage("java.time..");
 
     @ArchTest
-    static final ArchRule onlyScenariosReadJson = noClasses()
+    static final ArchRule onlyScenariosAndReplaysReadJson = noClasses()
             .that()
-            .resideOutsideOfPackage("..scenario..")
+            .resideOutsideOfPackages("..scenario..", "..replay..")
             .should()
             .dependOnClassesThat()
             .resideInAPackage("com.fasterxml..");

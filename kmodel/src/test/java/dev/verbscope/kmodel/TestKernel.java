@@ -29,7 +29,7 @@ public final class TestKernel implements TraceSink {
                 sim,
                 new Tracer(sim, List.of(this)),
                 new EventSet(profile),
-                new KernelText(0xffffffffc0400000L),
+                new KernelText(0xffffffffc0400000L, 0),
                 new KernelMemory(new DeterministicRandom(6)),
                 observer);
     }

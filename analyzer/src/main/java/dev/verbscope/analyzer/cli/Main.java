@@ -24,6 +24,7 @@ import picocli.CommandLine.Spec;
             DoctorCommand.class,
             AnonymiseCommand.class,
             SimulateCommand.class,
+            ProfilesCommand.class,
             AutoComplete.GenerateCompletion.class
         },
         exitCodeListHeading = "%nExit codes:%n",

@@ -16,6 +16,9 @@ import java.io.OutputStream;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -36,6 +39,8 @@ import picocli.CommandLine.Spec;
         footer = {
             "  verbscope simulate --list",
             "  verbscope simulate ring-full | verbscope analyze -",
+            "  verbscope simulate ring-full --profile linux-6.12 --driver mlx5 --set consumer.repost.batch=8",
+            "  verbscope simulate --replay captures/*/ --profile linux-6.12    (would this fail on 6.12?)",
             "  verbscope simulate healthy-batch-16 --seed 7 --out run/    (trace.txt, events/, groundtruth.json)",
             "",
             "The article-* profiles are the wrapper as an article describes it; no mainline kernel has it."
@@ -58,6 +63,28 @@ final class SimulateCommand implements Callable<Integer> {
     private @Nullable String profile;
 
     @Option(
+            names = "--driver",
+            paramLabel = "DRIVER",
+            description = "Driver, in place of the scenario's own; with --replay the default is rxe.")
+    private @Nullable String driver;
+
+    @Option(
+            names = "--set",
+            paramLabel = "KEY=VALUE",
+            description = "Set a field of the scenario by its path, such as consumer.repost.batch=8. Repeatable.")
+    private Map<String, String> set = new LinkedHashMap<>();
+
+    @Option(
+            names = "--replay",
+            paramLabel = "RUN",
+            arity = "1..*",
+            description = "Feed recorded runs into the model (groundtruth.jsonl, or a folder with one) and compare what"
+                    + " the real kernel did. Without --profile each goes under the profile of its own kernel. Lengths"
+                    + " and keys of buffers are taken from a trace-mono.txt beside it, if there is one. Exit code 0 if"
+                    + " all are equal, else 1.")
+    private List<Path> replay = List.of();
+
+    @Option(
             names = "--seed",
             paramLabel = "N",
             description = "Seed, in place of the scenario's own: same seed, same bytes.")
@@ -76,10 +103,13 @@ final class SimulateCommand implements Callable<Integer> {
             list();
             return 0;
         }
+        if (!replay.isEmpty()) {
+            return new ReplayRuns(spec, profile, driver).run(replay);
+        }
         if (scenario == null) {
             throw new ParameterException(spec.commandLine(), "Missing SCENARIO; --list shows the shipped ones");
         }
-        Scenario loaded = ScenarioCatalog.load(scenario);
+        Scenario loaded = ScenarioCatalog.load(scenario, set);
         String profileName = profile == null ? loaded.profile() : profile;
         KernelProfile kernel = KernelProfiles.named(profileName)
                 .orElseThrow(() -> new ParameterException(
@@ -88,6 +118,13 @@ final class SimulateCommand implements Callable<Integer> {
                                 + KernelProfiles.all().stream()
                                         .map(KernelProfile::name)
                                         .toList()));
+        if (driver != null) {
+            try {
+                loaded = loaded.withDriver(driver, kernel);
+            } catch (IllegalArgumentException e) {
+                throw new ParameterException(spec.commandLine(), String.valueOf(e.getMessage()));
+            }
+        }
         long seedValue = seed == null ? loaded.seed() : seed;
         if (out == null) {
             // System.out would look at every byte for line ends
@@ -116,6 +153,10 @@ final class SimulateCommand implements Callable<Integer> {
         PrintWriter print = spec.commandLine().getOut();
         print.println("Scenarios:");
         for (String name : ScenarioCatalog.names()) {
+            print.println("  " + name + " - " + ScenarioCatalog.shipped(name).title());
+        }
+        print.println("Studies (one fault at a time, and the article's own module):");
+        for (String name : ScenarioCatalog.studies()) {
             print.println("  " + name + " - " + ScenarioCatalog.shipped(name).title());
         }
         print.println("Profiles (article-*: no mainline kernel has these forms):");

@@ -80,6 +80,7 @@ public final class ReceiveModule {
     private boolean drained;
     private boolean gone;
     private int deadLkey;
+    private long noPollUntil;
 
     private @Nullable CorePolledCq coreCq;
     private @Nullable IbCq cq;
@@ -154,6 +155,21 @@ public final class ReceiveModule {
     /** Whether the module was unloaded. */
     public boolean gone() {
         return gone;
+    }
+
+    /** The module's thread does not poll until then. */
+    public void stopPolling(long untilNanos) {
+        noPollUntil = untilNanos;
+    }
+
+    /** DMA address of a slot's buffer. */
+    public long bufferOf(int slot) {
+        return dma[slot];
+    }
+
+    /** The memory region of the buffers; only after {@link #load}. */
+    public IbMr mr() {
+        return present(mr);
     }
 
     private static <T> T present(@Nullable T value) {
@@ -364,6 +380,10 @@ public final class ReceiveModule {
 
     private void pollLoop() {
         if (gone) {
+            return;
+        }
+        if (kernel.sim().now() < noPollUntil && !unloading) {
+            kernel.sim().after(IDLE_MAX_NANOS, tasks.poll, this::pollLoop);
             return;
         }
         int n = verbs.ibPollCq(present(cq), wc.length, wc, pollPlace);

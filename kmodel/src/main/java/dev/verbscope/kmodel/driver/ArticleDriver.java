@@ -1,8 +1,7 @@
 package dev.verbscope.kmodel.driver;
 
+import dev.verbscope.kmodel.hca.ErrorRules;
 import dev.verbscope.kmodel.verbs.Errno;
-import dev.verbscope.kmodel.verbs.IbDeviceAttr;
-import java.util.List;
 
 /** The article's generic driver (4.1 to 4.4), whose functions it calls {@code xxx_*}. No real driver is meant. */
 public final class ArticleDriver {
@@ -13,27 +12,27 @@ public final class ArticleDriver {
      * article names both refusing and accepting drivers (4.4, 6.1); here a WR is accepted and flushed, the rule of the
      * InfiniBand specification and of most drivers (KERNEL_FACTS.md section 4).
      */
-    public static final DriverFacts FACTS = new DriverFacts(
-            "article",
-            "xxx_ib",
-            new DriverFacts.Function("xxx_post_recv", 0x1a0),
-            new DriverFacts.Function("xxx_post_one_recv", 0x120),
-            new DriverFacts.Function("xxx_poll_cq", 0x110),
-            new DriverFacts.Function("xxx_cq_post", 0x190),
-            List.of(),
-            List.of(
+    public static final DriverFacts FACTS = DriverFacts.page(
+                    "article",
+                    "none: the article's",
+                    "article 2.1, 4.1 to 4.4, 6.1",
+                    new DriverFacts.Symbols(
+                            "xxx_ib",
+                            new DriverFacts.Function("xxx_post_recv", 0x1a0),
+                            new DriverFacts.Function("xxx_post_srq_recv", 0x1c0),
+                            new DriverFacts.Function("xxx_post_one_recv", 0x120),
+                            new DriverFacts.Function("xxx_poll_cq", 0x110),
+                            new DriverFacts.Function("xxx_cq_post", 0x190)))
+            .perWr(
                     new Check(Condition.RING_FULL, -Errno.ENOMEM),
                     new Check(Condition.NEGATIVE_SGES, -Errno.EINVAL),
-                    new Check(Condition.TOO_MANY_SGES, -Errno.EINVAL)),
-            new Doorbell(Doorbell.Kind.MMIO, 0, true),
-            DriverFacts.Overflow.REFUSED,
-            DriverFacts.InErr.FLUSHED,
-            false,
-            false,
-            asked -> asked,
-            asked -> asked,
-            16,
-            new IbDeviceAttr(16384, 30, 65536));
+                    new Check(Condition.TOO_MANY_SGES, -Errno.EINVAL))
+            .srqPerWr(
+                    new Check(Condition.RING_FULL, -Errno.ENOMEM),
+                    new Check(Condition.NEGATIVE_SGES, -Errno.EINVAL),
+                    new Check(Condition.TOO_MANY_SGES, -Errno.EINVAL))
+            .errors(ErrorRules.STANDARD.withOverflow(ErrorRules.CqOverflow.DROPS_EACH))
+            .build();
 
     /** The check that some drivers make while they fill a WQE (article 4.2, hint): a key they do not know. */
     public static final Check SOFTWARE_LKEY_CHECK = new Check(Condition.UNKNOWN_LKEY, -Errno.EINVAL);

@@ -3,23 +3,32 @@ package dev.verbscope.kmodel.driver;
 import dev.verbscope.kmodel.hca.Hca;
 import dev.verbscope.kmodel.hca.HcaCq;
 import dev.verbscope.kmodel.hca.HcaQp;
+import dev.verbscope.kmodel.hca.HcaSrq;
 import dev.verbscope.kmodel.hca.RecvRing;
+import dev.verbscope.kmodel.hca.SendQueue;
 import dev.verbscope.kmodel.sim.Simulator;
 import dev.verbscope.kmodel.sim.Task;
 import dev.verbscope.kmodel.trace.EventDef;
 import dev.verbscope.kmodel.trace.KernelText;
 import dev.verbscope.kmodel.verbs.DeviceOps;
+import dev.verbscope.kmodel.verbs.Errno;
 import dev.verbscope.kmodel.verbs.IbCq;
 import dev.verbscope.kmodel.verbs.IbDevice;
+import dev.verbscope.kmodel.verbs.IbError;
 import dev.verbscope.kmodel.verbs.IbMr;
 import dev.verbscope.kmodel.verbs.IbQp;
 import dev.verbscope.kmodel.verbs.IbQpCap;
+import dev.verbscope.kmodel.verbs.IbQpInit;
 import dev.verbscope.kmodel.verbs.IbRecvWr;
+import dev.verbscope.kmodel.verbs.IbSendWr;
 import dev.verbscope.kmodel.verbs.IbSge;
+import dev.verbscope.kmodel.verbs.IbSrq;
 import dev.verbscope.kmodel.verbs.IbWc;
 import dev.verbscope.kmodel.verbs.Kernel;
+import dev.verbscope.kmodel.verbs.KernelOops;
 import dev.verbscope.kmodel.verbs.KernelPlace;
 import dev.verbscope.kmodel.verbs.QpState;
+import dev.verbscope.kmodel.verbs.QpStateTable;
 import dev.verbscope.kmodel.verbs.Verbs;
 import dev.verbscope.kmodel.verbs.WrRef;
 import java.util.List;
@@ -35,17 +44,22 @@ import org.jspecify.annotations.Nullable;
 public final class GenericDriver implements DeviceOps {
     private static final int QP_BYTES = 0x800;
     private static final int CQ_BYTES = 0x200;
+    private static final int LOCKUP_WRS = 1 << 20;
 
     private final Kernel kernel;
     private final DriverFacts facts;
     private final DriverCosts costs;
     private final Hca hca;
     private final long postRecvEntry;
+    private final long postSrqEntry;
     private final long postOneEntry;
     private final long postOneReturn;
     private final long pollCqEntry;
     private int nextQpNum;
     private int nextCqId;
+    private int nextSrqId;
+    private long lockHeldUntil;
+    private boolean doorbellsLost;
 
     /**
      * @param completionTask who runs when the device completes
@@ -56,21 +70,34 @@ public final class GenericDriver implements DeviceOps {
         this.facts = facts;
         this.costs = costs;
         this.nextQpNum = firstQpNum;
-        KernelText.Place postRecv = function(facts.postRecv());
+        DriverFacts.Symbols symbols = facts.symbols();
+        KernelText.Place postRecv = function(symbols.postRecv());
         this.postRecvEntry = postRecv.address();
-        this.postOneEntry = function(facts.postOneRecv()).address();
+        this.postSrqEntry = address(symbols.postSrqRecv());
+        this.postOneEntry = address(symbols.postOneRecv());
         this.postOneReturn = kernel.text().inside(postRecv, 0x71).address();
-        this.pollCqEntry = function(facts.pollCq()).address();
-        this.hca = new Hca(kernel, function(facts.cqPost()), completionTask);
+        this.pollCqEntry = function(symbols.pollCq()).address();
+        DriverFacts.Function cqPost = symbols.cqPost();
+        this.hca = new Hca(kernel, facts.errors(), cqPost == null ? null : function(cqPost), completionTask);
     }
 
     private KernelText.Place function(DriverFacts.Function f) {
-        return kernel.text().function(f.symbol(), f.size(), facts.module());
+        return kernel.text().function(f.symbol(), f.size(), facts.symbols().module());
+    }
+
+    /** Address of a function that a driver may not have: 0 then, and no probe can sit there. */
+    private long address(DriverFacts.@Nullable Function f) {
+        return f == null ? 0 : function(f).address();
     }
 
     /** The device behind the driver. */
     public Hca hca() {
         return hca;
+    }
+
+    /** The facts it runs over. */
+    public DriverFacts facts() {
+        return facts;
     }
 
     @Override
@@ -81,6 +108,10 @@ public final class GenericDriver implements DeviceOps {
         tracePostRecv(qp, wr, badWr);
         sim.lock();
         sim.advance(costs.lockNanos());
+        if (lockHeldUntil > sim.now()) {
+            // modify_qp on another CPU has the lock (article 4.4): this CPU spins until it is free
+            sim.advance(lockHeldUntil - sim.now());
+        }
         int ret = postLocked(qp, wr, badWr);
         sim.unlock();
         sim.advance(costs.callNanos());
@@ -88,33 +119,103 @@ public final class GenericDriver implements DeviceOps {
         return ret;
     }
 
+    @Override
+    public int postSrqRecv(IbSrq ibsrq, IbRecvWr wr, @Nullable WrRef badWr, KernelPlace caller) {
+        HcaSrq srq = (HcaSrq) ibsrq;
+        List<Check> perWr = facts.srqPerWr();
+        if (perWr == null) {
+            // a NULL op: nobody gets a shared queue of such a device
+            throw new KernelOops("BUG: kernel NULL pointer dereference, address: 0000000000000000 in ib_post_srq_recv");
+        }
+        Simulator sim = kernel.sim();
+        sim.advance(costs.callNanos());
+        tracePostSrqRecv(srq, wr, badWr);
+        sim.lock();
+        sim.advance(costs.lockNanos());
+        int ret = loop(srq.ring, null, srq, facts.srqBefore(), perWr, facts.srqDoorbell(), wr, badWr);
+        sim.unlock();
+        sim.advance(costs.callNanos());
+        traceReturn(kernel.events().postSrqRecvRet, postSrqEntry, caller.address(), ret);
+        return ret;
+    }
+
+    /** Holds the QPs' locks for so long from now, as modify_qp on another CPU does. */
+    public void holdLock(long nanos) {
+        lockHeldUntil = kernel.sim().now() + nanos;
+    }
+
+    /** From now on doorbells go to a wrong address (article 6.2): everything posts, and the device sees nothing of it. */
+    public void loseDoorbells() {
+        doorbellsLost = true;
+    }
+
     private int postLocked(HcaQp qp, IbRecvWr head, @Nullable WrRef badWr) {
-        Check refused = firstThatHolds(facts.beforeLoop(), qp, head);
+        if (qp.state == QpState.ERR && qp.srq == null && facts.inErr() == DriverFacts.InErr.COMPLETED_UNCHECKED) {
+            int done = 0;
+            for (IbRecvWr wr = head; wr != null; wr = wr.next) {
+                watchdog(++done);
+                completeInCall(qp, wr);
+            }
+            return 0;
+        }
+        int ret = loop(qp.ring, qp, null, facts.beforeLoop(), facts.perWr(), facts.doorbell(), head, badWr);
+        if (qp.ring.queued() > 0 && qp.state == QpState.ERR && facts.inErr() == DriverFacts.InErr.FLUSHED) {
+            kernel.sim().after(costs.flushNanos(), hca.completionTask(), () -> {
+                if (qp.state == QpState.ERR) {
+                    hca.flush(qp);
+                }
+            });
+        }
+        return ret;
+    }
+
+    /** A chain that loops never ends in a loop without a check for a full ring. */
+    private static void watchdog(int done) {
+        if (done > LOCKUP_WRS) {
+            throw new KernelOops("watchdog: BUG: soft lockup - CPU stuck in post_recv: a chain that loops");
+        }
+    }
+
+    private void completeInCall(HcaQp qp, IbRecvWr wr) {
+        qp.wrsAccepted++;
+        kernel.observer().wrAccepted(qp, wr.wrId);
+        hca.flushUnqueued(qp, wr.wrId);
+    }
+
+    /** The loop of both posts; exactly one of {@code qp} and {@code srq} is there. */
+    private int loop(
+            RecvRing ring,
+            @Nullable HcaQp qp,
+            @Nullable HcaSrq srq,
+            List<Check> before,
+            List<Check> perWr,
+            Doorbell doorbell,
+            IbRecvWr head,
+            @Nullable WrRef badWr) {
+        Check refused = firstThatHolds(before, ring, qp, head);
         if (refused != null) {
             return refuse(refused, head, badWr);
         }
-        int queued = 0;
+        boolean err = qp != null && qp.state == QpState.ERR;
+        boolean silent = doorbell.kind() == Doorbell.Kind.NONE || (err && !doorbell.inErr());
         int unannounced = 0;
+        int done = 0;
         IbRecvWr wr = head;
         while (wr != null) {
-            refused = postOne(qp, wr);
+            watchdog(++done);
+            refused = postOne(ring, qp, srq, perWr, err, wr);
             if (refused != null) {
                 break;
             }
-            queued++;
             unannounced++;
-            if (facts.doorbell().everyWrs() > 0
-                    && unannounced == facts.doorbell().everyWrs()) {
-                ring(qp);
+            if (!silent && unannounced == doorbell.everyWrs()) {
+                ring(ring, qp, doorbell);
                 unannounced = 0;
             }
             wr = wr.next;
         }
-        if (unannounced > 0 && (refused == null || facts.doorbell().afterFailure())) {
-            ring(qp);
-        }
-        if (queued > 0 && qp.state == QpState.ERR && facts.inErr() == DriverFacts.InErr.FLUSHED) {
-            kernel.sim().after(costs.flushNanos(), hca.completionTask(), () -> hca.flush(qp));
+        if (unannounced > 0 && !silent && (refused == null || doorbell.afterFailure())) {
+            ring(ring, qp, doorbell);
         }
         return refused == null || wr == null ? 0 : refuse(refused, wr, badWr);
     }
@@ -127,22 +228,47 @@ public final class GenericDriver implements DeviceOps {
     }
 
     /** One WR: the checks, the WQE, the producer index. Gives the check that refused it, or null. */
-    private @Nullable Check postOne(HcaQp qp, IbRecvWr wr) {
+    private @Nullable Check postOne(
+            RecvRing ring, @Nullable HcaQp qp, @Nullable HcaSrq srq, List<Check> perWr, boolean err, IbRecvWr wr) {
         kernel.sim().advance(costs.wqeNanos());
-        tracePostOne(qp, wr);
-        Check refused = firstThatHolds(facts.perWr(), qp, wr);
+        tracePostOne(qp, srq, wr);
+        Check refused = firstThatHolds(perWr, ring, qp, wr);
         if (refused == null) {
-            fill(qp.ring, wr);
-            qp.ring.advance();
-            qp.wrsAccepted++;
-            kernel.observer().wrAccepted(qp, wr.wrId);
+            if (qp != null && err && facts.inErr() == DriverFacts.InErr.COMPLETED_IN_CALL) {
+                completeInCall(qp, wr);
+            } else {
+                fill(ring, wr);
+                ring.advance();
+                count(qp, srq, wr.wrId);
+                if (facts.doorbell().kind() == Doorbell.Kind.NONE) {
+                    // the valid bit in the WQE is all the device needs
+                    ring.doorbell(ring.doorbellValue(), ring.generation());
+                    if (qp != null) {
+                        kernel.observer().announced(qp);
+                    }
+                }
+            }
         }
         traceReturn(kernel.events().postOneRecvRet, postOneEntry, postOneReturn, refused == null ? 0 : refused.ret());
         return refused;
     }
 
+    private void count(@Nullable HcaQp qp, @Nullable HcaSrq srq, long wrId) {
+        if (qp != null) {
+            qp.wrsAccepted++;
+            kernel.observer().wrAccepted(qp, wrId);
+        } else if (srq != null) {
+            srq.wrsAccepted++;
+            kernel.observer().srqWrAccepted(srq, wrId);
+        }
+    }
+
     private void fill(RecvRing ring, IbRecvWr wr) {
-        int given = Math.min(wr.numSge, wr.sgList.length);
+        if (wr.numSge < 0 && facts.negativeSges() == DriverFacts.NegativeSges.PANIC) {
+            throw new KernelOops("BUG: unable to handle page fault: copy of " + wr.numSge + " SGEs in "
+                    + facts.symbols().postRecv().symbol());
+        }
+        int given = Math.max(0, Math.min(wr.numSge, wr.sgList.length));
         int room = ring.maxSge();
         ring.begin(wr.wrId, Math.min(given, room));
         int written = facts.overflow() == DriverFacts.Overflow.OVERWRITES_NEIGHBOUR ? given : Math.min(given, room);
@@ -150,33 +276,54 @@ public final class GenericDriver implements DeviceOps {
             IbSge sge = wr.sgList[i];
             ring.segment(i, sge.addr, sge.length, sge.lkey);
         }
-        if (facts.doorbell().kind() == Doorbell.Kind.NONE) {
-            // the valid bit in the WQE is all the device needs
-            ring.doorbell(ring.doorbellValue() + 1, ring.generation());
-        }
     }
 
-    private @Nullable Check firstThatHolds(List<Check> checks, HcaQp qp, IbRecvWr wr) {
+    private @Nullable Check firstThatHolds(List<Check> checks, RecvRing ring, @Nullable HcaQp qp, IbRecvWr wr) {
         for (int i = 0; i < checks.size(); i++) {
             Check check = checks.get(i);
-            if (check.condition().holds(qp, wr, hca)) {
+            if (check.condition().holds(ring, qp, wr, hca)) {
                 return check;
             }
         }
         return null;
     }
 
-    private void ring(HcaQp qp) {
-        if (facts.doorbell().kind() == Doorbell.Kind.NONE) {
+    private void ring(RecvRing ring, @Nullable HcaQp qp, Doorbell doorbell) {
+        boolean mmio = doorbell.kind() == Doorbell.Kind.MMIO;
+        kernel.sim().advance(mmio ? costs.mmioNanos() : costs.recordNanos());
+        if (qp != null) {
+            kernel.observer().doorbell(qp);
+        }
+        if (doorbellsLost) {
             return;
         }
-        boolean mmio = facts.doorbell().kind() == Doorbell.Kind.MMIO;
-        kernel.sim().advance(mmio ? costs.mmioNanos() : costs.recordNanos());
-        kernel.observer().doorbell(qp);
-        int value = qp.ring.doorbellValue();
-        int generation = qp.ring.generation();
+        if (qp != null) {
+            kernel.observer().announced(qp);
+        }
+        int value = ring.doorbellValue();
+        int generation = ring.generation();
+        if (costs.busNanos() == 0) {
+            ring.doorbell(value, generation);
+            return;
+        }
         // it takes its time over the bus: until then the device does not see the new WQEs
-        kernel.sim().after(costs.busNanos(), hca.completionTask(), () -> qp.ring.doorbell(value, generation));
+        kernel.sim().after(costs.busNanos(), hca.completionTask(), () -> ring.doorbell(value, generation));
+    }
+
+    @Override
+    public int postSend(IbQp ibqp, IbSendWr head) {
+        HcaQp qp = (HcaQp) ibqp;
+        SendQueue sends = qp.sends;
+        // below RTS nothing can be sent; in ERR it is taken and flushed
+        boolean sendable = qp.state == QpState.RTS || qp.state == QpState.SQD || qp.state == QpState.ERR;
+        if (sends == null || !sendable) {
+            return -Errno.EINVAL;
+        }
+        for (IbSendWr wr = head; wr != null; wr = wr.next) {
+            kernel.sim().advance(costs.wqeNanos());
+            sends.post(wr);
+        }
+        return 0;
     }
 
     @Override
@@ -204,44 +351,115 @@ public final class GenericDriver implements DeviceOps {
 
     @Override
     public IbCq createCq(IbDevice device, int cqe, @Nullable Runnable compHandler) {
-        return new HcaCq(device, kernel.memory().alloc(CQ_BYTES, 0x200), nextCqId++, cqe, compHandler);
+        int entries = facts.cqEntries().applyAsInt(cqe);
+        return new HcaCq(device, kernel.memory().alloc(CQ_BYTES, 0x200), nextCqId++, entries, compHandler);
     }
 
     @Override
-    public IbQp createQp(IbDevice device, IbQpCap asked, IbCq recvCq) {
-        int slots = facts.slots()
-                .applyAsInt(Math.min(asked.maxRecvWr(), facts.attrs().maxQpWr()));
-        int sges = facts.sgeLimit()
-                .applyAsInt(Math.min(asked.maxRecvSge(), facts.attrs().maxRecvSge()));
-        return new HcaQp(
+    public IbQp createQp(IbDevice device, IbQpInit init) {
+        boolean shared = init.srq() != null;
+        Sizing.Grant grant = facts.sizing().of(init.cap(), facts.attrs());
+        if (shared) {
+            // no ring of its own, so the caps for one are not looked at
+            grant = new Sizing.Grant(0, 0, 0, 0, init.cap());
+        } else if (grant.ret() != 0) {
+            throw new IbError(grant.ret(), "ib_create_qp");
+        }
+        HcaQp qp = new HcaQp(
                 device,
                 kernel.memory().alloc(QP_BYTES, 0x800),
                 nextQpNum++,
-                (HcaCq) recvCq,
-                asked,
-                new IbQpCap(slots, sges),
-                new RecvRing(slots, sges, facts.freedByPoll()));
+                init,
+                new IbQpCap(grant.slots(), grant.maxSge()),
+                grant.writtenBack(),
+                new RecvRing(grant.slots(), grant.maxSge(), facts.freedByPoll()));
+        qp.cq.users.add(qp);
+        return qp;
     }
 
     @Override
-    public int modifyQp(IbQp ibqp, QpState next) {
+    public IbSrq createSrq(IbDevice device, IbQpCap asked) {
+        Sizing.Grant grant = facts.srqSizing().of(asked, facts.attrs());
+        if (facts.srqPerWr() == null) {
+            throw new IbError(-Errno.EOPNOTSUPP, "ib_create_srq");
+        }
+        if (grant.ret() != 0) {
+            throw new IbError(grant.ret(), "ib_create_srq");
+        }
+        return new HcaSrq(
+                device,
+                kernel.memory().alloc(QP_BYTES, 0x800),
+                nextSrqId++,
+                asked,
+                new IbQpCap(grant.slots(), grant.maxSge()),
+                new RecvRing(grant.slots(), grant.maxSge(), facts.freedByPoll()));
+    }
+
+    @Override
+    public int destroySrq(IbSrq srq) {
+        kernel.sim().advance(costs.modifyNanos());
+        return 0;
+    }
+
+    @Override
+    public int modifyQp(IbQp ibqp, QpState next, int mask) {
         HcaQp qp = (HcaQp) ibqp;
         kernel.sim().advance(costs.modifyNanos());
+        boolean ok = facts.masksChecked()
+                ? QpStateTable.ok(
+                        qp.state,
+                        next,
+                        qp.type,
+                        mask,
+                        kernel.profile().rateLimitAnywhere().value())
+                : QpStateTable.masks(qp.state, next, qp.type) != null;
+        if (!ok) {
+            return -Errno.EINVAL;
+        }
         if (next == QpState.RESET || (next == QpState.RTR && facts.clearsRingToRtr())) {
             qp.ring.clear();
         }
+        boolean entersErr = next == QpState.ERR && qp.state != QpState.ERR;
         qp.state = next;
-        if (next == QpState.ERR) {
-            kernel.sim().after(costs.flushNanos(), hca.completionTask(), () -> hca.flush(qp));
+        if (entersErr && facts.inErr() != DriverFacts.InErr.HELD) {
+            kernel.sim().after(costs.flushNanos(), hca.completionTask(), () -> {
+                if (qp.state == QpState.ERR) {
+                    hca.flush(qp);
+                }
+            });
         }
         return 0;
     }
 
     @Override
-    public int destroyQp(IbQp qp) {
+    public int setCqModeration(IbCq cq, int count, int periodMicros) {
+        if (!facts.moderation()) {
+            return -Errno.EOPNOTSUPP;
+        }
+        ((HcaCq) cq).moderate(count, 1000L * periodMicros);
+        return 0;
+    }
+
+    @Override
+    public int resizeCq(IbCq ibcq, int cqe) {
+        HcaCq cq = (HcaCq) ibcq;
+        if (!facts.resize()) {
+            return -Errno.EOPNOTSUPP;
+        }
+        if (cqe <= 0 || cqe > facts.attrs().maxCqe() || cqe < cq.waiting()) {
+            return -Errno.EINVAL;
+        }
+        cq.resize(facts.cqEntries().applyAsInt(cqe));
+        return 0;
+    }
+
+    @Override
+    public int destroyQp(IbQp ibqp) {
+        HcaQp qp = (HcaQp) ibqp;
         kernel.sim().advance(costs.modifyNanos());
-        ((HcaQp) qp).ring.clear();
+        qp.ring.clear();
         qp.state = QpState.RESET;
+        qp.cq.users.remove(qp);
         return 0;
     }
 
@@ -279,13 +497,27 @@ public final class GenericDriver implements DeviceOps {
         }
     }
 
-    private void tracePostOne(HcaQp qp, IbRecvWr wr) {
+    private void tracePostSrqRecv(HcaSrq srq, IbRecvWr wr, @Nullable WrRef badWr) {
         if (kernel.tracer().on()) {
+            long[] v = kernel.tracer().values();
+            v[0] = postSrqEntry;
+            v[1] = srq.address;
+            v[2] = wr.address;
+            v[3] = wr.wrId;
+            v[4] = wr.numSge;
+            v[5] = wr.next == null ? 0 : wr.next.address;
+            v[6] = badWr == null ? 0 : badWr.address;
+            kernel.tracer().emit(kernel.events().postSrqRecv);
+        }
+    }
+
+    private void tracePostOne(@Nullable HcaQp qp, @Nullable HcaSrq srq, IbRecvWr wr) {
+        if (kernel.tracer().on() && postOneEntry != 0) {
             long[] v = kernel.tracer().values();
             // a fetch through a NULL sg_list leaves its slots as they were: stale bytes, here those of the event before
             // (CAPTURE_FACTS.md fact 4)
             v[0] = postOneEntry;
-            v[1] = qp.rqAddress;
+            v[1] = qp != null ? qp.rqAddress : srq != null ? srq.address + 0x90 : 0;
             v[2] = wr.address;
             v[3] = wr.wrId;
             v[4] = wr.numSge;
@@ -300,7 +532,7 @@ public final class GenericDriver implements DeviceOps {
     }
 
     private void traceReturn(EventDef def, long function, long caller, int ret) {
-        if (kernel.tracer().on()) {
+        if (kernel.tracer().on() && function != 0) {
             long[] v = kernel.tracer().values();
             v[0] = function;
             v[1] = caller;

@@ -44,6 +44,8 @@ public final class Peer {
         RNR_RETRY_EXCEEDED,
         /** Nothing answered: the peer's send failed with RETRY_EXC_ERR. */
         RETRY_EXCEEDED,
+        /** The peer was told to send no more. */
+        SILENCED,
         /** The receiver could not take a message: the peer's send failed with REM_OP_ERR. */
         REFUSED
     }
@@ -64,6 +66,8 @@ public final class Peer {
     private long rnrs;
     private int retries;
     private int bytes;
+    private boolean silenced;
+    private boolean over;
 
     /**
      * @param qp the QP the messages go to
@@ -91,20 +95,38 @@ public final class Peer {
     /** Sends the first message so many nanoseconds from now. */
     public void start(long afterNanos) {
         if (traffic.messages == 0) {
-            sim.after(afterNanos, hca.completionTask(), () -> ended.ended(End.ALL_SENT));
+            sim.after(afterNanos, hca.completionTask(), () -> end(End.ALL_SENT));
             return;
         }
         bytes = (int) random.between(traffic.minBytes, traffic.maxBytes);
         sim.after(afterNanos, hca.completionTask(), this::arrive);
     }
 
+    /** Sends no more; {@link Ended} is told when so many nanoseconds are over. */
+    public void silence(long endAfterNanos) {
+        silenced = true;
+        sim.after(endAfterNanos, hca.completionTask(), () -> {
+            if (!over) {
+                end(End.SILENCED);
+            }
+        });
+    }
+
+    private void end(End how) {
+        over = true;
+        ended.ended(how);
+    }
+
     private void arrive() {
+        if (silenced) {
+            return;
+        }
         switch (hca.receive(qp, bytes)) {
             case RECEIVED -> {
                 sent++;
                 retries = 0;
                 if (sent == traffic.messages) {
-                    ended.ended(End.ALL_SENT);
+                    end(End.ALL_SENT);
                     return;
                 }
                 bytes = (int) random.between(traffic.minBytes, traffic.maxBytes);
@@ -114,19 +136,19 @@ public final class Peer {
             case RNR -> {
                 rnrs++;
                 if (traffic.rnrRetry != RETRY_FOREVER && ++retries > traffic.rnrRetry) {
-                    ended.ended(End.RNR_RETRY_EXCEEDED);
+                    end(End.RNR_RETRY_EXCEEDED);
                 } else {
                     again(traffic.rnrTimerNanos);
                 }
             }
             case SILENT -> {
                 if (++retries > TRANSPORT_RETRIES) {
-                    ended.ended(End.RETRY_EXCEEDED);
+                    end(End.RETRY_EXCEEDED);
                 } else {
                     again(TRANSPORT_TIMEOUT_NANOS);
                 }
             }
-            case REFUSED -> ended.ended(End.REFUSED);
+            case REFUSED -> end(End.REFUSED);
         }
     }
 

@@ -25,24 +25,28 @@ public final class RecvRing {
     private long announced;
     private long consumer;
     private long freed;
+    /** producer and consumer modulo depth, kept as they move: a division each time costs more than the rest. */
+    private int producerSlot;
+
+    private int consumerSlot;
     private int generation;
 
     /**
-     * @param depth slots, 1 to {@link #MAX_DEPTH}
+     * @param depth slots, 0 to {@link #MAX_DEPTH}; a ring of none is always full
      * @param maxSge data segments a slot has room for
      * @param freedByPoll whether a slot is free again only when its completion was polled (mlx5, mlx4, hns), and not
      *     already when the device consumed it (rxe, siw, rdmavt, and the article's)
      */
     public RecvRing(int depth, int maxSge, boolean freedByPoll) {
-        if (depth < 1 || depth > MAX_DEPTH) {
-            throw new IllegalArgumentException("ring depth " + depth + " is not from 1 to " + MAX_DEPTH);
+        if (depth < 0 || depth > MAX_DEPTH) {
+            throw new IllegalArgumentException("ring depth " + depth + " is not from 0 to " + MAX_DEPTH);
         }
         this.depth = depth;
         this.maxSge = maxSge;
         this.freedByPoll = freedByPoll;
         wrId = new long[depth];
         numSge = new int[depth];
-        sgeAddr = new long[depth * Math.max(maxSge, 1)];
+        sgeAddr = new long[Math.max(depth, 1) * Math.max(maxSge, 1)];
         sgeLength = new int[sgeAddr.length];
         sgeLkey = new int[sgeAddr.length];
     }
@@ -74,12 +78,12 @@ public final class RecvRing {
 
     /** The slot the next WQE goes to: 0 to depth - 1. */
     public int producerIndex() {
-        return (int) (producer % depth);
+        return producerSlot;
     }
 
     /** The slot the device reads next: 0 to depth - 1. */
     public int consumerIndex() {
-        return (int) (consumer % depth);
+        return consumerSlot;
     }
 
     /**
@@ -98,7 +102,10 @@ public final class RecvRing {
      * that does not check.
      */
     public void segment(int index, long addr, int length, int lkey) {
-        int at = (producerIndex() * maxSge + index) % sgeAddr.length;
+        int at = producerSlot * maxSge + index;
+        if (at >= sgeAddr.length) {
+            at %= sgeAddr.length;
+        }
         sgeAddr[at] = addr;
         sgeLength[at] = length;
         sgeLkey[at] = lkey;
@@ -107,6 +114,7 @@ public final class RecvRing {
     /** Makes the WQE begun part of the ring; the device does not see it yet. */
     public void advance() {
         producer++;
+        producerSlot = producerSlot + 1 == depth ? 0 : producerSlot + 1;
     }
 
     /** What a doorbell rung now carries. */
@@ -161,6 +169,7 @@ public final class RecvRing {
     /** The device is done with a WQE. */
     public void consume() {
         consumer++;
+        consumerSlot = consumerSlot + 1 == depth ? 0 : consumerSlot + 1;
     }
 
     /** A completion of this ring was polled. */
@@ -174,6 +183,8 @@ public final class RecvRing {
         producer = 0;
         announced = 0;
         consumer = 0;
+        producerSlot = 0;
+        consumerSlot = 0;
         freed = 0;
     }
 }

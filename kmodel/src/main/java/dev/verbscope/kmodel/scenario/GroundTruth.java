@@ -218,8 +218,12 @@ public final class GroundTruth implements VerbsObserver {
 
     @Override
     public void doorbell(IbQp ibqp) {
+        of(ibqp).doorbells++;
+    }
+
+    @Override
+    public void announced(IbQp ibqp) {
         Qp qp = of(ibqp);
-        qp.doorbells++;
         qp.announced = qp.accepted;
     }
 

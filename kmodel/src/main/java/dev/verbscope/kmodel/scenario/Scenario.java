@@ -1,7 +1,11 @@
 package dev.verbscope.kmodel.scenario;
 
 import dev.verbscope.kmodel.consumer.ModuleConfig;
+import dev.verbscope.kmodel.driver.DriverFacts;
+import dev.verbscope.kmodel.driver.Drivers;
 import dev.verbscope.kmodel.hca.Peer;
+import dev.verbscope.kmodel.profile.KernelProfile;
+import dev.verbscope.kmodel.verbs.IbDeviceAttr;
 import java.util.List;
 import java.util.Map;
 
@@ -17,6 +21,7 @@ import java.util.Map;
  * @param device the device
  * @param consumer the receive module
  * @param traffic what the peer sends
+ * @param timed faults that strike at a time
  * @param expect rules that an analyzer must report at warning or above, by profile name; {@code default} for the others
  */
 public record Scenario(
@@ -29,6 +34,7 @@ public record Scenario(
         Device device,
         ModuleConfig consumer,
         Peer.Traffic traffic,
+        List<TimedFault> timed,
         Map<String, List<String>> expect) {
     /** Key in {@link #expect} for profiles not named. */
     public static final String DEFAULT = "default";
@@ -40,12 +46,40 @@ public record Scenario(
      * @param maxRecvSge SGEs a receive WR the device can do
      * @param maxQpWr deepest ring the device can do
      * @param softwareLkeyCheck whether the driver checks keys while it fills a WQE
+     * @param clearsRingToRtr whether modify_qp to RTR drops what was posted before (article 4.4, C7)
      */
-    public record Device(String driver, int maxRecvSge, int maxQpWr, boolean softwareLkeyCheck) {}
+    public record Device(
+            String driver, int maxRecvSge, int maxQpWr, boolean softwareLkeyCheck, boolean clearsRingToRtr) {}
 
     /** Copies the collections. */
     public Scenario {
+        timed = List.copyOf(timed);
         expect = Map.copyOf(expect);
+    }
+
+    /**
+     * The same scenario on a usual device of another driver.
+     *
+     * @throws IllegalArgumentException if the kernel of a profile does not have that driver
+     */
+    public Scenario withDriver(String driver, KernelProfile kernel) {
+        IbDeviceAttr attrs = Drivers.of(driver, kernel)
+                .orElseThrow(() -> new IllegalArgumentException(kernel.name() + " has no driver " + driver + "; it has "
+                        + Drivers.all(kernel).stream().map(DriverFacts::name).toList()))
+                .attrs();
+        return new Scenario(
+                source,
+                name,
+                title,
+                about,
+                profile,
+                seed,
+                new Device(
+                        driver, attrs.maxRecvSge(), attrs.maxQpWr(), device.softwareLkeyCheck, device.clearsRingToRtr),
+                consumer,
+                traffic,
+                timed,
+                expect);
     }
 
     /** Rules that an analyzer must report at warning or above under a profile, and no others. */

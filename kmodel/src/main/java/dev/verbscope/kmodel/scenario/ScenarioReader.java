@@ -6,16 +6,19 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.verbscope.kmodel.consumer.Mistake;
 import dev.verbscope.kmodel.consumer.ModuleConfig;
 import dev.verbscope.kmodel.consumer.PostFault;
 import dev.verbscope.kmodel.consumer.Repost;
 import dev.verbscope.kmodel.consumer.Retry;
 import dev.verbscope.kmodel.driver.ArticleDriver;
+import dev.verbscope.kmodel.driver.Drivers;
 import dev.verbscope.kmodel.hca.Peer;
 import dev.verbscope.kmodel.hca.RecvRing;
 import dev.verbscope.kmodel.profile.KernelProfile;
 import dev.verbscope.kmodel.profile.KernelProfiles;
+import dev.verbscope.kmodel.verbs.IbDeviceAttr;
 import dev.verbscope.kmodel.verbs.IbQpCap;
 import dev.verbscope.traces.event.TraceFormatException;
 import java.io.IOException;
@@ -57,6 +60,15 @@ public final class ScenarioReader {
      * @throws IOException when the file system fails
      */
     public static Scenario read(Path file) throws IOException {
+        return read(file, Map.of());
+    }
+
+    /**
+     * Reads a scenario file with some fields set to other values, as {@link #parse(String, byte[], Map)}.
+     *
+     * @throws TraceFormatException when it is not a scenario, naming the field
+     */
+    public static Scenario read(Path file, Map<String, String> set) throws IOException {
         if (Files.isDirectory(file)) {
             throw new TraceFormatException(file.toString(), "", "expected a scenario file, found a directory");
         }
@@ -68,7 +80,7 @@ public final class ScenarioReader {
                         "",
                         "expected a scenario of at most " + MAX_FILE_BYTES + " bytes, found " + size);
             }
-            return parse(file.toString(), Files.readAllBytes(file));
+            return parse(file.toString(), Files.readAllBytes(file), set);
         } catch (NoSuchFileException e) {
             throw new TraceFormatException(file.toString(), "", "expected a scenario file, found nothing there");
         }
@@ -81,6 +93,16 @@ public final class ScenarioReader {
      * @throws TraceFormatException when it is not a scenario, naming the field
      */
     public static Scenario parse(String source, byte[] json) throws IOException {
+        return parse(source, json, Map.of());
+    }
+
+    /**
+     * Reads a scenario with some fields set to other values.
+     *
+     * @param set values by path, such as {@code consumer.repost.batch}; a value is a number, true, false or a text
+     * @throws TraceFormatException when it is not a scenario, naming the field
+     */
+    public static Scenario parse(String source, byte[] json, Map<String, String> set) throws IOException {
         JsonNode root;
         try {
             root = MAPPER.readTree(json);
@@ -88,6 +110,9 @@ public final class ScenarioReader {
             JsonLocation at = e.getLocation();
             String place = at == null ? "" : "line " + at.getLineNr() + " column " + at.getColumnNr();
             throw new TraceFormatException(source, place, "expected JSON: " + e.getOriginalMessage());
+        }
+        for (Map.Entry<String, String> e : set.entrySet()) {
+            put(source, root, e.getKey(), e.getValue());
         }
         JsonFields f = new JsonFields(source, "", root);
         if (!f.text("schema").equals(SCHEMA)) {
@@ -108,9 +133,29 @@ public final class ScenarioReader {
                 device,
                 consumer(f.object("consumer"), device),
                 traffic(f.object("traffic")),
+                timed(f),
                 expect(f.object("expect")));
         f.noOthers();
         return scenario;
+    }
+
+    private static void put(String source, JsonNode root, String path, String value) throws TraceFormatException {
+        JsonNode at = root;
+        String[] names = path.split("\\.", -1);
+        for (int i = 0; i < names.length; i++) {
+            if (!(at instanceof ObjectNode object)) {
+                throw new TraceFormatException(source, "field " + path, "expected a field within an object to set");
+            }
+            if (i < names.length - 1) {
+                at = object.has(names[i]) ? object.get(names[i]) : object.putObject(names[i]);
+            } else if (value.matches("-?\\d{1,18}")) {
+                object.put(names[i], Long.parseLong(value));
+            } else if (value.equals("true") || value.equals("false")) {
+                object.put(names[i], Boolean.parseBoolean(value));
+            } else {
+                object.put(names[i], value);
+            }
+        }
     }
 
     private static String profileNames() {
@@ -119,19 +164,16 @@ public final class ScenarioReader {
 
     private static Scenario.Device device(JsonFields f) throws TraceFormatException {
         String driver = f.text("driver", ArticleDriver.FACTS.name());
-        if (!driver.equals(ArticleDriver.FACTS.name())) {
-            throw f.wrong("driver", "\"" + ArticleDriver.FACTS.name() + "\"");
-        }
+        // the newest page of it; whether the profile's kernel has it is looked at when it runs
+        IbDeviceAttr usual = Drivers.of(driver, KernelProfiles.ARTICLE_CHECKED)
+                .orElseThrow(() -> f.wrong("driver", "one of " + String.join(", ", Drivers.names())))
+                .attrs();
         Scenario.Device device = new Scenario.Device(
                 driver,
-                (int) f.number(
-                        "max_recv_sge", 1, 255, ArticleDriver.FACTS.attrs().maxRecvSge()),
-                (int) f.number(
-                        "max_qp_wr",
-                        1,
-                        RecvRing.MAX_DEPTH,
-                        ArticleDriver.FACTS.attrs().maxQpWr()),
-                f.flag("software_lkey_check", false));
+                (int) f.number("max_recv_sge", 1, 255, usual.maxRecvSge()),
+                (int) f.number("max_qp_wr", 1, RecvRing.MAX_DEPTH, Math.min(RecvRing.MAX_DEPTH, usual.maxQpWr())),
+                f.flag("software_lkey_check", false),
+                f.flag("clears_ring_to_rtr", false));
         f.noOthers();
         return device;
     }
@@ -187,6 +229,20 @@ public final class ScenarioReader {
                     (int) f.number("every", 1, 1_000_000, 1),
                     (int) f.number("after", 0, 1_000_000_000, 0),
                     (int) f.number("count", 1, 1_000_000_000, 1)));
+            f.noOthers();
+        }
+        return out;
+    }
+
+    private static List<TimedFault> timed(JsonFields scenario) throws TraceFormatException {
+        List<TimedFault> out = new ArrayList<>();
+        for (JsonFields f : scenario.objects("timed")) {
+            f.text("kind");
+            out.add(new TimedFault(
+                    f.choice("kind", TimedFault.Kind.class, TimedFault.Kind.PEER_SILENT),
+                    f.number("at_ns", 0, MAX_NANOS),
+                    f.number("duration_ns", 1, MAX_NANOS, 1_000_000),
+                    (int) f.number("slot", 0, 65535, 0)));
             f.noOthers();
         }
         return out;

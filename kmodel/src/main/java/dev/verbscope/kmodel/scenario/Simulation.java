@@ -4,6 +4,7 @@ import dev.verbscope.kmodel.consumer.ReceiveModule;
 import dev.verbscope.kmodel.driver.ArticleDriver;
 import dev.verbscope.kmodel.driver.DriverCosts;
 import dev.verbscope.kmodel.driver.DriverFacts;
+import dev.verbscope.kmodel.driver.Drivers;
 import dev.verbscope.kmodel.driver.GenericDriver;
 import dev.verbscope.kmodel.hca.HcaQp;
 import dev.verbscope.kmodel.hca.Peer;
@@ -18,10 +19,13 @@ import dev.verbscope.kmodel.trace.TraceSink;
 import dev.verbscope.kmodel.trace.Tracer;
 import dev.verbscope.kmodel.verbs.IbDevice;
 import dev.verbscope.kmodel.verbs.IbDeviceAttr;
+import dev.verbscope.kmodel.verbs.IbError;
 import dev.verbscope.kmodel.verbs.Kernel;
 import dev.verbscope.kmodel.verbs.KernelMemory;
 import dev.verbscope.kmodel.verbs.KernelOops;
+import dev.verbscope.kmodel.verbs.QpState;
 import dev.verbscope.kmodel.verbs.Verbs;
+import dev.verbscope.traces.event.TraceFormatException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.Arrays;
@@ -74,6 +78,7 @@ public final class Simulation {
     }
 
     private SimulationResult run() throws IOException {
+        DriverFacts facts = facts();
         DeterministicRandom random = new DeterministicRandom(seed);
         DeterministicRandom setup = random.split();
         int firstPid = (int) setup.between(380, 900);
@@ -88,12 +93,14 @@ public final class Simulation {
         Simulator sim = new Simulator(start, Task.process("swapper/0", 0, 0), random.split());
         Tracer tracer = new Tracer(sim, sinks);
         EventSet events = new EventSet(profile);
-        KernelText text = new KernelText(MODULES_BASE + (setup.between(0, 0xfff) << 12));
+        KernelText text = new KernelText(
+                MODULES_BASE + (setup.between(0, 0xfff) << 12),
+                profile.probes().value().entryOffset());
         Kernel kernel = new Kernel(profile, sim, tracer, events, text, new KernelMemory(setup.split()), truth);
         Verbs verbs = new Verbs(kernel);
         GenericDriver driver =
-                new GenericDriver(kernel, facts(), DriverCosts.DEFAULT, softirq, (int) setup.between(17, 60));
-        IbDevice device = new IbDevice("xxx0", facts().attrs(), driver);
+                new GenericDriver(kernel, facts, DriverCosts.DEFAULT, softirq, (int) setup.between(17, 60));
+        IbDevice device = new IbDevice("xxx0", facts.attrs(), driver);
         ReceiveModule module = new ReceiveModule(kernel, verbs, device, scenario.consumer(), tasks);
         for (TraceSink sink : sinks) {
             sink.begin(events, text, CPUS);
@@ -106,6 +113,10 @@ public final class Simulation {
                 sim.after(LINGER_NANOS, tasks.unload(), module::unload);
             });
             peer[0].start(FIRST_MESSAGE_NANOS);
+            for (TimedFault fault : scenario.timed()) {
+                long wait = start + fault.atNanos() - sim.now();
+                sim.after(wait, tasks.load(), () -> strike(fault, kernel, driver, verbs, module, peer[0]));
+            }
         });
         String oops = runAll(sim, kernel);
         for (TraceSink sink : sinks) {
@@ -134,19 +145,45 @@ public final class Simulation {
                 // the work is in step
             }
             return null;
-        } catch (KernelOops e) {
+        } catch (KernelOops | IbError e) {
             String report = String.valueOf(e.getMessage());
             kernel.printk(report);
             return report;
         }
     }
 
-    private DriverFacts facts() {
+    private void strike(
+            TimedFault fault, Kernel kernel, GenericDriver driver, Verbs verbs, ReceiveModule module, Peer peer) {
+        long until = kernel.sim().now() + fault.durationNanos();
+        switch (fault.kind()) {
+            case LOSE_DOORBELLS -> driver.loseDoorbells();
+            case HOLD_LOCK -> driver.holdLock(fault.durationNanos());
+            case PEER_SILENT -> peer.silence(fault.durationNanos());
+            case STOP_POLLING -> module.stopPolling(until);
+            case DEREGISTER_MR -> driver.hca().deregister(module.mr());
+            case UNMAP_BUFFER ->
+                driver.hca()
+                        .unmap(module.bufferOf(
+                                Math.min(fault.slot(), scenario.consumer().slots() - 1)));
+            case DEVICE_ERROR -> driver.hca().breakDown();
+            case QP_TO_ERR -> verbs.ibModifyQp(module.qp(), QpState.ERR);
+            case MISS_PROBES -> kernel.tracer().missProbes(until);
+            case LOSE_EVENTS -> kernel.tracer().loseEvents(until);
+        }
+    }
+
+    private DriverFacts facts() throws TraceFormatException {
         Scenario.Device device = scenario.device();
-        DriverFacts facts = ArticleDriver.FACTS.withAttrs(new IbDeviceAttr(
-                device.maxQpWr(),
-                device.maxRecvSge(),
-                ArticleDriver.FACTS.attrs().maxCqe()));
+        DriverFacts page = Drivers.of(device.driver(), profile)
+                .orElseThrow(() -> new TraceFormatException(
+                        scenario.source(),
+                        "field device.driver",
+                        "expected a driver that " + profile.name() + " has, found " + device.driver()));
+        DriverFacts facts = page.withAttrs(new IbDeviceAttr(
+                device.maxQpWr(), device.maxRecvSge(), page.attrs().maxCqe()));
+        if (device.clearsRingToRtr()) {
+            facts = facts.toBuilder().clearsRingToRtr(true).build();
+        }
         return device.softwareLkeyCheck() ? facts.withCheck(ArticleDriver.SOFTWARE_LKEY_CHECK) : facts;
     }
 }

@@ -52,12 +52,15 @@ public final class EventDef {
     /** Indices of the fields as they are printed; a tracepoint may print in another order than it records. */
     private final int[] printOrder;
 
+    private final boolean exists;
+
     private EventDef(Builder b) {
         this.kind = b.kind;
         this.system = b.system;
         this.name = b.name;
         this.id = b.id;
         this.fields = List.copyOf(b.fields);
+        this.exists = b.exists;
         this.printOrder = b.printOrder.length > 0
                 ? b.printOrder
                 : IntStream.range(0, fields.size()).toArray();
@@ -71,6 +74,11 @@ public final class EventDef {
     /** How the kernel makes the event. */
     public Kind kind() {
         return kind;
+    }
+
+    /** Whether the modelled kernel has it. */
+    public boolean exists() {
+        return exists;
     }
 
     /** The folder under {@code events/}. */
@@ -208,6 +216,7 @@ public final class EventDef {
         private final int id;
         private final List<Field> fields = new ArrayList<>();
         private int[] printOrder = {};
+        private boolean exists = true;
 
         private Builder(Kind kind, String system, String name, int id) {
             this.kind = kind;
@@ -234,6 +243,12 @@ public final class EventDef {
         Builder arg(CType type, String field) {
             boolean first = fields.size() == (kind == Kind.KPROBE ? 1 : 2);
             return field(type, field, (first ? ") " : " ") + field + "=");
+        }
+
+        /** The kernel does not have it: it is never emitted. */
+        Builder absent() {
+            exists = false;
+            return this;
         }
 
         /** Prints the fields in another order than they are recorded in. */

@@ -24,6 +24,7 @@ public final class EventSet {
     private static final String PROBE = "rdma_probe";
 
     private final List<EventDef> all = new ArrayList<>();
+    private final boolean coreEvents;
     private int nextId = 1370;
 
     /** {@code rdma_core:cq_alloc}: cq_id, nr_cqe, comp_vector, poll_ctx. */
@@ -56,11 +57,16 @@ public final class EventSet {
     public final EventDef pollCq;
     /** Return of poll_cq: ret, the number of CQEs. */
     public final EventDef pollCqRet;
+    /** Entry of the driver's op for shared queues: srq, wr, wr_id, num_sge, next, bad_wr. */
+    public final EventDef postSrqRecv;
+    /** Return of the driver's op for shared queues: ret. */
+    public final EventDef postSrqRecvRet;
     /** {@code printk:console}. */
     public final EventDef console;
 
-    /** The events of a profile. */
+    /** The events of a profile. What it cannot emit is defined too and {@link EventDef#exists() does not exist}. */
     public EventSet(KernelProfile profile) {
+        coreEvents = profile.rdmaCoreEvents().value();
         cqAlloc = add(begin(Kind.TRACEPOINT, CORE, "cq_alloc")
                 .field(CType.U32, "cq_id", "cq.id=")
                 .field(CType.INT, "nr_cqe", " nr_cqe=")
@@ -113,6 +119,14 @@ public final class EventSet {
                 .arg(CType.PROBE_S32, "num_entries")
                 .arg(CType.PROBE_X64, "wc"));
         pollCqRet = add(begin(Kind.KRETPROBE, PROBE, "poll_cq_ret").arg(CType.PROBE_S32, "ret"));
+        postSrqRecv = add(begin(Kind.KPROBE, PROBE, "post_srq_recv")
+                .arg(CType.PROBE_X64, "srq")
+                .arg(CType.PROBE_X64, "wr")
+                .arg(CType.PROBE_X64, "wr_id")
+                .arg(CType.PROBE_S32, "num_sge")
+                .arg(CType.PROBE_X64, "next")
+                .arg(CType.PROBE_X64, "bad_wr"));
+        postSrqRecvRet = add(begin(Kind.KRETPROBE, PROBE, "post_srq_recv_ret").arg(CType.PROBE_S32, "ret"));
     }
 
     private Optional<EventDef> articleTracepoint(PostRecvTracepoint form) {
@@ -147,12 +161,15 @@ public final class EventSet {
     }
 
     private EventDef.Builder begin(Kind kind, String system, String name) {
-        return EventDef.define(kind, system, name, nextId++);
+        EventDef.Builder b = EventDef.define(kind, system, name, nextId++);
+        return system.equals(CORE) && !coreEvents ? b.absent() : b;
     }
 
     private EventDef add(EventDef.Builder builder) {
         EventDef def = builder.build();
-        all.add(def);
+        if (def.exists()) {
+            all.add(def);
+        }
         return def;
     }
 

@@ -17,18 +17,25 @@ public final class KernelText {
     private static final int FUNCTION_ALIGN = 16;
 
     private final List<Place> places = new ArrayList<>();
+    private final int entryOffset;
     private long nextAddress;
 
     /**
      * @param base where the first function lies; on x86-64 modules lie from 0xffffffffc0000000
+     * @param entryOffset where in a function a probe at its entry sits: 4 behind an endbr64, else 0
      */
-    public KernelText(long base) {
+    public KernelText(long base, int entryOffset) {
         this.nextAddress = base;
+        this.entryOffset = entryOffset;
+    }
+
+    private static String text(String name, int offset, int size, String module) {
+        return name + "+0x" + Integer.toHexString(offset) + "/0x" + Integer.toHexString(size) + " [" + module + "]";
     }
 
     /** Adds a function and gives its entry, as a kprobe without an offset hits it. */
     public Place function(String name, int size, String module) {
-        Place entry = new Place(nextAddress, name, name + "+0x0/0x" + Integer.toHexString(size) + " [" + module + "]");
+        Place entry = new Place(nextAddress + entryOffset, name, text(name, entryOffset, size, module));
         places.add(entry);
         nextAddress += size + FUNCTION_ALIGN - 1 & -FUNCTION_ALIGN;
         return entry;
@@ -36,8 +43,9 @@ public final class KernelText {
 
     /** A return address inside a function that was added. */
     public Place inside(Place entry, int offset) {
-        String text = entry.text.replaceFirst("\\+0x0/", "+0x" + Integer.toHexString(offset) + "/");
-        Place place = new Place(entry.address + offset, entry.function, text);
+        String text =
+                entry.function + "+0x" + Integer.toHexString(offset) + entry.text.substring(entry.text.indexOf('/'));
+        Place place = new Place(entry.address - entryOffset + offset, entry.function, text);
         places.add(place);
         return place;
     }

@@ -27,6 +27,9 @@ public interface TraceSink {
     void event(EventDef def, Task task, int flags, int preemptDepth, long nanos, long[] values, @Nullable String text)
             throws IOException;
 
+    /** The ring buffer of a CPU lost so many events here. */
+    default void lost(int cpu, long count) throws IOException {}
+
     /** The run ended; everything was delivered. */
     default void end() throws IOException {}
 }

@@ -23,6 +23,7 @@ public final class TracefsTextSink implements TraceSink, Closeable {
     private final TracefsTextWriter body;
     private final StringBuilder payload = new StringBuilder(256);
     private long events;
+    private long lost;
     private boolean finished;
 
     /**
@@ -51,6 +52,12 @@ public final class TracefsTextSink implements TraceSink, Closeable {
         events++;
     }
 
+    @Override
+    public void lost(int cpu, long count) throws IOException {
+        body.lost(cpu, count);
+        lost += count;
+    }
+
     /** Writes the header with the true counts, then the lines. */
     @Override
     public void end() throws IOException {
@@ -58,7 +65,7 @@ public final class TracefsTextSink implements TraceSink, Closeable {
         // not closed: the stream is the caller's, who may have more to write
         @SuppressWarnings("resource")
         TracefsTextWriter head = new TracefsTextWriter(out);
-        head.header(events, events, cpus);
+        head.header(events, events + lost, cpus);
         Files.copy(spool, out);
         out.flush();
         finished = true;

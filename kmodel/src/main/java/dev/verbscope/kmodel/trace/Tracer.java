@@ -14,6 +14,10 @@ public final class Tracer {
     private final List<TraceSink> sinks;
     private final long[] scratch = new long[16];
     private long emitted;
+    private long missUntil;
+    private long loseUntil;
+    private long lost;
+    private int lostOnCpu;
 
     /** Sinks may be empty: then the run is untraced. */
     public Tracer(Simulator sim, List<TraceSink> sinks) {
@@ -36,6 +40,36 @@ public final class Tracer {
         return scratch;
     }
 
+    /** Probes miss their hits until then, without a mark. */
+    public void missProbes(long untilNanos) {
+        missUntil = untilNanos;
+    }
+
+    /** Every event is lost until then; sinks are told how many before the next one. */
+    public void loseEvents(long untilNanos) {
+        loseUntil = untilNanos;
+    }
+
+    /** Whether an event does not come through. */
+    private boolean swallowed(EventDef def) throws IOException {
+        boolean probe = def.kind() == EventDef.Kind.KPROBE || def.kind() == EventDef.Kind.KRETPROBE;
+        if (probe && sim.now() < missUntil) {
+            return true;
+        }
+        if (sim.now() < loseUntil) {
+            lost++;
+            lostOnCpu = sim.task().cpu();
+            return true;
+        }
+        if (lost > 0) {
+            for (TraceSink sink : sinks) {
+                sink.lost(lostOnCpu, lost);
+            }
+            lost = 0;
+        }
+        return false;
+    }
+
     /** Emits an event with the values in {@link #values()}. */
     public void emit(EventDef def) {
         deliver(def, null);
@@ -49,8 +83,15 @@ public final class Tracer {
     }
 
     private void deliver(EventDef def, @Nullable String text) {
-        if (sinks.isEmpty()) {
+        if (sinks.isEmpty() || !def.exists()) {
             return;
+        }
+        try {
+            if (swallowed(def)) {
+                return;
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
         emitted++;
         Task task = sim.task();

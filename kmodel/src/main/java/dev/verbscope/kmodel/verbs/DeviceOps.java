@@ -7,6 +7,12 @@ public interface DeviceOps {
     /** Queues receive WRs; the WRs before {@code *badWr} are queued also when it fails. */
     int postRecv(IbQp qp, IbRecvWr wr, @Nullable WrRef badWr, KernelPlace caller);
 
+    /** Queues receive WRs on a shared queue; as {@link #postRecv}. */
+    int postSrqRecv(IbSrq srq, IbRecvWr wr, @Nullable WrRef badWr, KernelPlace caller);
+
+    /** Queues send WRs; 0 or a negated errno. */
+    int postSend(IbQp qp, IbSendWr wr);
+
     /** Takes completions; returns how many, 0 to {@code numEntries}. */
     int pollCq(IbCq cq, int numEntries, IbWc[] wc, KernelPlace caller);
 
@@ -16,11 +22,31 @@ public interface DeviceOps {
     /** Makes a CQ of at least that depth. */
     IbCq createCq(IbDevice device, int cqe, @Nullable Runnable compHandler);
 
-    /** Makes a QP; the caps granted are in it. */
-    IbQp createQp(IbDevice device, IbQpCap asked, IbCq recvCq);
+    /**
+     * Makes a QP; the caps granted are in it.
+     *
+     * @throws IbError if the device cannot
+     */
+    IbQp createQp(IbDevice device, IbQpInit init);
 
-    /** Changes the state. */
-    int modifyQp(IbQp qp, QpState next);
+    /** Makes a shared receive queue. */
+    IbSrq createSrq(IbDevice device, IbQpCap asked);
+
+    /** Takes a shared receive queue away. */
+    int destroySrq(IbSrq srq);
+
+    /**
+     * Changes the state.
+     *
+     * @param mask {@link QpAttrMask} bits set
+     */
+    int modifyQp(IbQp qp, QpState next, int mask);
+
+    /** {@code ib_set_cq_moderation}: tells completions only after so many or so long. */
+    int setCqModeration(IbCq cq, int count, int periodMicros);
+
+    /** {@code ib_resize_cq}. */
+    int resizeCq(IbCq cq, int cqe);
 
     /** Takes the QP away. */
     int destroyQp(IbQp qp);

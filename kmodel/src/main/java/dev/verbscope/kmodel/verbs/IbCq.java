@@ -1,5 +1,6 @@
 package dev.verbscope.kmodel.verbs;
 
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** {@code struct ib_cq}: the part the core knows. Drivers extend it. */
@@ -14,6 +15,8 @@ public class IbCq {
     public final int cqe;
     /** Called when a completion arrives while armed; null if the owner polls only. */
     public final @Nullable Runnable compHandler;
+    /** Gets CQ_ERR; null if the owner does not care. */
+    public @Nullable Consumer<IbEventType> eventHandler;
     /** QPs that use it: destroying it then gives -EBUSY. */
     public int usecnt;
 

@@ -141,25 +141,110 @@ public final class Verbs {
         return cq.usecnt > 0 ? -Errno.EBUSY : cq.device.ops().destroyCq(cq);
     }
 
-    /** {@code ib_create_qp} for a reliable connection. */
-    public IbQp ibCreateQp(IbDevice device, IbQpCap asked, IbCq recvCq) {
-        IbQp qp = device.ops().createQp(device, asked, recvCq);
-        recvCq.usecnt++;
+    /**
+     * {@code ib_create_qp} for a reliable connection with one CQ.
+     *
+     * @throws IbError if the driver refuses
+     */
+    public IbQp ibCreateQp(IbDevice device, IbQpCap asked, IbCq cq) {
+        return ibCreateQp(device, IbQpInit.rc(asked, cq));
+    }
+
+    /**
+     * {@code ib_create_qp}.
+     *
+     * @throws IbError if the driver refuses
+     */
+    public IbQp ibCreateQp(IbDevice device, IbQpInit init) {
+        IbQp qp = device.ops().createQp(device, init);
+        init.recvCq().usecnt++;
+        if (init.sendCq() != init.recvCq()) {
+            init.sendCq().usecnt++;
+        }
+        IbSrq srq = init.srq();
+        if (srq != null) {
+            srq.usecnt++;
+        }
         return qp;
     }
 
-    /** {@code ib_modify_qp}, the state only; -EINVAL for a transition that the table does not have. */
+    /** {@code ib_modify_qp} with the state and the attributes that the transition requires, and no others. */
     public int ibModifyQp(IbQp qp, QpState next) {
-        return qp.state.canGoTo(next) ? qp.device.ops().modifyQp(qp, next) : -Errno.EINVAL;
+        return ibModifyQp(qp, next, QpStateTable.leastMask(qp.state, next, qp.type));
+    }
+
+    /**
+     * {@code ib_modify_qp}: the driver checks the transition, not the core (KERNEL_FACTS.md section 5).
+     *
+     * @param mask {@link QpAttrMask} bits set
+     */
+    public int ibModifyQp(IbQp qp, QpState next, int mask) {
+        return qp.device.ops().modifyQp(qp, next, mask);
     }
 
     /** {@code ib_destroy_qp}. */
     public int ibDestroyQp(IbQp qp) {
+        qp.beingDestroyed = true;
         int ret = qp.device.ops().destroyQp(qp);
         if (ret == 0) {
             qp.recvCq.usecnt--;
+            if (qp.sendCq != qp.recvCq) {
+                qp.sendCq.usecnt--;
+            }
+            IbSrq srq = qp.srq;
+            if (srq != null) {
+                srq.usecnt--;
+            }
         }
         return ret;
+    }
+
+    /** {@code ib_create_srq}. */
+    public IbSrq ibCreateSrq(IbDevice device, IbQpCap asked) {
+        return device.ops().createSrq(device, asked);
+    }
+
+    /** {@code ib_modify_srq} with IB_SRQ_LIMIT: arms SRQ_LIMIT_REACHED; -EINVAL for a limit above the depth. */
+    public int ibModifySrq(IbSrq srq, int limit) {
+        if (limit < 0 || limit > srq.granted.maxRecvWr()) {
+            return -Errno.EINVAL;
+        }
+        srq.limit = limit;
+        return 0;
+    }
+
+    /** {@code ib_destroy_srq}: -EBUSY while a QP uses it. */
+    public int ibDestroySrq(IbSrq srq) {
+        return srq.usecnt > 0 ? -Errno.EBUSY : srq.device.ops().destroySrq(srq);
+    }
+
+    /**
+     * {@code ib_post_srq_recv}: as {@link #ibPostRecv}, on a shared queue. The article tells of no checked form of it,
+     * so it is a passthrough in every profile.
+     */
+    public int ibPostSrqRecv(IbSrq srq, IbRecvWr wr, @Nullable WrRef badWr, KernelPlace caller) {
+        WrRef bad = badWr == null && kernel.profile().nullBadWr().value() == NullBadWr.DUMMY ? dummy : badWr;
+        int chain = chainLength(wr);
+        long before = srq.wrsAccepted;
+        int ret = srq.device.ops().postSrqRecv(srq, wr, bad, caller);
+        int badIndex = ret == 0 || bad == null ? VerbsObserver.NO_BAD_WR : indexOf(wr, bad.wr, chain);
+        kernel.observer().srqPostCall(srq, chain, ret, (int) (srq.wrsAccepted - before), badIndex);
+        return ret;
+    }
+
+    /** {@code ib_post_send}: passed to the driver. */
+    public int ibPostSend(IbQp qp, IbSendWr wr) {
+        return qp.device.ops().postSend(qp, wr);
+    }
+
+    /** {@code rdma_set_cq_moderation}: -EOPNOTSUPP where the driver has no such op. */
+    public int rdmaSetCqModeration(IbCq cq, int count, int periodMicros) {
+        return cq.device.ops().setCqModeration(cq, count, periodMicros);
+    }
+
+    /** {@code ib_resize_cq}: -EOPNOTSUPP where the driver has no such op. */
+    public int ibResizeCq(IbCq cq, int cqe) {
+        return cq.device.ops().resizeCq(cq, cqe);
     }
 
     /** {@code ib_get_dma_mr}: one key over all memory the device can address. */

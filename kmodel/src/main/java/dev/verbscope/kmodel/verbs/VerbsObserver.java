@@ -30,6 +30,21 @@ public interface VerbsObserver {
     /** A CQE found the CQ full and is lost. */
     default void cqOverflow(IbCq cq) {}
 
-    /** The driver rang a doorbell. */
+    /** The driver rang a doorbell, or wrote the record that stands for one. */
     default void doorbell(IbQp qp) {}
+
+    /** The device may see every WR queued so far, by a doorbell or since the WQE itself says so. */
+    default void announced(IbQp qp) {}
+
+    /** A call of ib_post_srq_recv ended; as {@link #postCall}. */
+    default void srqPostCall(IbSrq srq, int chainLength, int result, int accepted, int badIndex) {}
+
+    /** The driver queued a WR on a shared queue. */
+    default void srqWrAccepted(IbSrq srq, long wrId) {}
+
+    /** A CQE of the send side was made. */
+    default void sendCompletion(IbQp qp, long wrId, WcStatus status) {}
+
+    /** The device raised an asynchronous event; the number is a QP's, an SRQ's or a CQ's by its type. */
+    default void asyncEvent(IbEventType type, int number) {}
 }

@@ -150,6 +150,10 @@ class HcaTest {
     @Test
     void ringMemoryFollowsFromDepthAndSges() {
         // the article (3.4) says tens of MB for 8192 deep with 30 SGEs: this layout takes 4 MB
-        assertThat(ArticleDriver.FACTS.ringBytes(8192, 30)).isEqualTo(8192L * (16 + 30 * 16));
+        assertThat(ArticleDriver.FACTS
+                        .sizing()
+                        .of(new IbQpCap(8192, 30), ArticleDriver.FACTS.attrs())
+                        .ringBytes())
+                .isEqualTo(8192L * (16 + 30 * 16));
     }
 }

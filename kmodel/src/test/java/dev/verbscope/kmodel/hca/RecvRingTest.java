@@ -92,8 +92,13 @@ class RecvRingTest {
     }
 
     @Test
+    void aRingOfNoSlotsIsFull() {
+        assertThat(new RecvRing(0, 0, false).hasSpace()).isFalse();
+    }
+
+    @Test
     void depthIsChecked() {
-        assertThatThrownBy(() -> new RecvRing(0, 1, false)).hasMessageContaining("1 to 32768");
-        assertThatThrownBy(() -> new RecvRing(32769, 1, false)).hasMessageContaining("1 to 32768");
+        assertThatThrownBy(() -> new RecvRing(-1, 1, false)).hasMessageContaining("0 to 32768");
+        assertThatThrownBy(() -> new RecvRing(32769, 1, false)).hasMessageContaining("0 to 32768");
     }
 }

@@ -64,10 +64,11 @@ class ScenarioReaderTest {
                 "\"repost\": {}|\"mistakes\": [\"none\"]|x.json: field consumer.mistakes[0]: expected one of stale-next",
                 "\"repost\": {}|\"faults\": [{}]|x.json: field consumer.faults[0].kind: expected a text, found nothing",
                 "article-checked|linux-9|x.json: field profile: expected one of article-passthrough, article-checked,"
-                        + " article-split, found \"linux-9\"",
+                        + " article-split, linux-3.6, linux-4.4, linux-4.19, linux-5.10, linux-6.1, linux-6.12,"
+                        + " linux-7.2, found \"linux-9\"",
                 "\"expect\": {}|\"expect\": {\"linux-9\": []}|x.json: field expect.linux-9: expected \"default\" or one of",
-                "\"device\": {}|\"device\": {\"driver\": \"mlx9\"}|x.json: field device.driver: expected \"article\", found"
-                        + " \"mlx9\"",
+                "\"device\": {}|\"device\": {\"driver\": \"mlx9\"}|x.json: field device.driver: expected one of article,"
+                        + " mlx5",
                 "scenario/1|scenario/7|x.json: field schema: expected \"verbscope.scenario/1\", found \"verbscope.scenario/7\"",
                 "\"name\": \"n\",|\"name\": \"n\"|x.json: line 2 column",
                 "\"about\": \"a\"|\"name\": \"m\"|x.json: line 2 column",

@@ -183,9 +183,10 @@ class SimulationTest {
                 "a",
                 "article-checked",
                 1,
-                new Scenario.Device("article", 30, 16384, false),
+                new Scenario.Device("article", 30, 16384, false, false),
                 consumer,
                 new Peer.Traffic(messages, 1, 2000, 8, 300, 15_000, 50_000, 3),
+                List.of(),
                 Map.of());
     }
 
