@@ -299,6 +299,9 @@ final class PayloadFields {
             if (slot >= 0) {
                 set(slot, from, stop, NUMBER, Ascii.number(b, from, stop));
             }
+            if (stop + 2 < to && b[stop + 1] == '(' && b[from] == '0') {
+                return signed(b, from, stop, to, slot);
+            }
             return Math.min(stop + 1, to);
         }
         stop = endOfText(b, from, to, expected);
@@ -308,6 +311,22 @@ final class PayloadFields {
         }
         set(slot, from, last, TEXT, 0);
         return stop;
+    }
+
+    /**
+     * The trace option {@code fields} prints {@code ret=0xffffffea (-22)}: the decimal has the sign. Gives the index
+     * behind, or that behind the number if the parenthesis is something else.
+     */
+    private int signed(byte[] b, int from, int stop, int to, int slot) {
+        int decimal = stop + 2;
+        int end = Ascii.endOfNumber(b, decimal, to);
+        if (end == decimal || end >= to || b[end] != ')') {
+            return stop;
+        }
+        if (slot >= 0 && state[slot] == NUMBER && start[slot] == from && b[decimal] == '-') {
+            number[slot] = Ascii.number(b, decimal, end);
+        }
+        return end + 1;
     }
 
     /** Whether a comma or the like stands here and ends the value. */

@@ -386,4 +386,37 @@ class TracefsTextReaderTest {
         new TracefsTextReader("test", in, new EventCatalog()).close();
         assertThat(closed[0]).isTrue();
     }
+
+    /** The trace option fields of Linux 6.4 and later: field names as in the format, numbers in hex and decimal. */
+    @Test
+    void readsTheOptionFields() throws Exception {
+        TracefsTextReader reader =
+                Traces.first("  a-1 [000] ..... 1.0: xprtrdma_post_recvs_err: status=0xffffffea (-22)"
+                        + " cq_id=0x1f (31) name=x (y) wr=0x7 (note) id=9\n");
+        TraceEvent e = reader.event();
+        assertThat(e.asLong(e.type().slot("status"))).isEqualTo(-22);
+        assertThat(e.asLong(e.type().slot("cq_id"))).isEqualTo(31);
+        assertThat(e.asString(e.type().slot("name"))).isEqualTo("x (y)");
+        assertThat(e.asLong(e.type().slot("wr"))).isEqualTo(7);
+        assertThat(e.asLong(e.type().slot("id"))).isEqualTo(9);
+    }
+
+    /** perf script of one thread has no CPU column, -F period a number in front of the event. */
+    @Test
+    void readsPerfScriptWithoutCpu() throws Exception {
+        TracefsTextReader reader = Traces.first("""
+                  rs:main Q:Reg   204   125.346309: rdma_probe:post_recv: (ffffffffc055fb10) qp_num=17
+                insmod 204/205 [001] 125.5:   1 rdma_core:cq_poll: cq.id=3 requested 16, returned 2
+                """);
+        TraceEvent e = reader.event();
+        assertThat(e.cpu()).isEqualTo(-1);
+        assertThat(e.pid()).isEqualTo(204);
+        assertThat(e.comm()).isEqualTo("rs:main Q:Reg");
+        assertThat(e.time()).isEqualTo(125_346_309_000L);
+        assertThat(e.asLong(e.type().slot("qp_num"))).isEqualTo(17);
+        assertThat(reader.next()).isTrue();
+        assertThat(e.type().fullName()).isEqualTo("rdma_core:cq_poll");
+        assertThat(e.pid()).isEqualTo(205);
+        assertThat(reader.info().format()).isEqualTo("perf-script-text");
+    }
 }

@@ -129,7 +129,7 @@ class RawCpuReaderTest {
                 assertThat(reader.state() == TraceReader.State.ENDED).isEqualTo(whole);
             }
         }
-        for (int at = 0; at < 4096; at++) {
+        for (int at = 0; at < 4096; at += at < 64 ? 1 : 31) {
             byte[] flipped = bytes.clone();
             flipped[at] ^= 0x81;
             Files.write(raw, flipped);
