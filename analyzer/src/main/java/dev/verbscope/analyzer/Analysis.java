@@ -6,6 +6,7 @@ import dev.verbscope.analyzer.detect.CaptureFacts;
 import dev.verbscope.analyzer.detect.Detector;
 import dev.verbscope.analyzer.detect.Finding;
 import dev.verbscope.analyzer.detect.Gaps;
+import dev.verbscope.analyzer.detect.MissedHits;
 import dev.verbscope.analyzer.ledger.QueueLedger;
 import dev.verbscope.analyzer.report.AnalysisReport;
 import dev.verbscope.traces.event.TraceEvent;
@@ -27,6 +28,11 @@ public final class Analysis {
      * @throws IOException when the input cannot be read
      */
     public static AnalysisReport run(TraceReader reader, Bindings bindings) throws IOException {
+        return run(reader, bindings, MissedHits.UNKNOWN);
+    }
+
+    /** As {@link #run(TraceReader, Bindings)}, with what kprobe_profile tells of missed hits. */
+    public static AnalysisReport run(TraceReader reader, Bindings bindings, MissedHits missed) throws IOException {
         QueueLedger ledger = new QueueLedger();
         List<Detector> detectors = Detector.all();
         detectors.forEach(ledger::listen);
@@ -51,7 +57,7 @@ public final class Analysis {
             }
         }
         ledger.end();
-        CaptureFacts facts = new CaptureFacts(ledger, reader.stats(), reader.info(), first, last);
+        CaptureFacts facts = new CaptureFacts(ledger, reader.stats(), reader.info(), missed, first, last);
         List<Finding> findings = new ArrayList<>();
         detectors.forEach(detector -> detector.finish(facts, findings::add));
         findings.sort(Comparator.comparing(Finding::severity).reversed());

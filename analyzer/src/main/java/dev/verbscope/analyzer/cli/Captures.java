@@ -2,11 +2,16 @@ package dev.verbscope.analyzer.cli;
 
 import dev.verbscope.analyzer.Analysis;
 import dev.verbscope.analyzer.bind.Bindings;
+import dev.verbscope.analyzer.detect.MissedHits;
+import dev.verbscope.analyzer.probe.BundleInput;
+import dev.verbscope.analyzer.probe.ProbeMisses;
 import dev.verbscope.analyzer.report.AnalysisReport;
+import dev.verbscope.traces.event.TraceInfo;
 import dev.verbscope.traces.event.TraceReader;
 import dev.verbscope.traces.format.EventCatalog;
 import dev.verbscope.traces.io.TraceInputs;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -20,10 +25,27 @@ final class Captures {
         Bindings bindings = Bindings.withFiles(bindingFiles);
         List<AnalysisReport> reports = new ArrayList<>();
         for (String path : paths) {
-            try (TraceReader reader = TraceInputs.open(path, EventCatalog.shipped())) {
-                reports.add(Analysis.run(reader, bindings));
-            }
+            reports.add(analyze(path, bindings));
         }
         return reports;
+    }
+
+    private static AnalysisReport analyze(String path, Bindings bindings) throws IOException {
+        if (!path.equals("-") && Files.isRegularFile(Path.of(path)) && BundleInput.isBundle(Path.of(path))) {
+            try (BundleInput bundle = BundleInput.open(Path.of(path));
+                    TraceReader reader = TraceInputs.open(bundle.trace().toString(), EventCatalog.shipped())) {
+                TraceInfo info = reader.info();
+                if (info.kernel() == null) {
+                    info.kernel(bundle.kernel());
+                }
+                ProbeMisses misses = bundle.misses();
+                MissedHits missed =
+                        misses == null ? MissedHits.UNKNOWN : new MissedHits(misses.missed(), misses.exact());
+                return Analysis.run(reader, bindings, missed);
+            }
+        }
+        try (TraceReader reader = TraceInputs.open(path, EventCatalog.shipped())) {
+            return Analysis.run(reader, bindings);
+        }
     }
 }

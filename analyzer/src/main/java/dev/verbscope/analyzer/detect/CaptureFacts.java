@@ -13,10 +13,12 @@ import java.util.List;
  * @param ledger the account
  * @param stats what the import counted
  * @param info what the input told of itself
+ * @param missed what kprobe_profile tells of missed hits
  * @param firstTime time of the first event
  * @param lastTime time of the last event
  */
-public record CaptureFacts(QueueLedger ledger, ImportStats stats, TraceInfo info, long firstTime, long lastTime) {
+public record CaptureFacts(
+        QueueLedger ledger, ImportStats stats, TraceInfo info, MissedHits missed, long firstTime, long lastTime) {
 
     /** Queues to judge: each receive queue once, by its most exact account. */
     public List<ReceiveQueue> queues() {

@@ -8,6 +8,7 @@ import dev.verbscope.traces.event.ImportStats;
 import dev.verbscope.traces.event.TraceInfo;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.TreeMap;
 import java.util.function.Consumer;
 
 /** What in the capture is not to be trusted: loss, missed probes, damage, clocks, events that cannot be joined. */
@@ -44,6 +45,11 @@ final class CaptureQuality implements Detector {
             remedies.add("kprobes are skipped when they hit inside another probe; tracing/kprobe_profile counts them,"
                     + " fprobe events (6.5 and later) do not have the problem");
         }
+        long hits = capture.missed().total();
+        if (hits > 0) {
+            problems.add("kprobe_profile counts " + (capture.missed().exact() ? "" : "up to ") + hits
+                    + " missed hits of probes during the recording");
+        }
         if (capture.ledger().unmatchedReturns() > 0) {
             problems.add(capture.ledger().unmatchedReturns() + " returns of calls whose entry is not in the capture");
         }
@@ -66,6 +72,10 @@ final class CaptureQuality implements Detector {
                 .fact("malformed", stats.get(ImportStat.MALFORMED))
                 .fact("posts_missed", postsMissed)
                 .fact("completions_missed", completionsMissed);
+        if (hits > 0) {
+            finding.fact("probe_hits_missed", hits);
+            new TreeMap<>(capture.missed().byProbe()).forEach((probe, n) -> finding.fact("missed." + probe, n));
+        }
         String first = stats.firstMalformed();
         if (first != null) {
             finding.fact("first_malformed", first);

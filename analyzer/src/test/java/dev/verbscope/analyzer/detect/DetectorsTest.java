@@ -26,7 +26,7 @@ class DetectorsTest {
 
     private List<Finding> findings() {
         ledger.end();
-        CaptureFacts facts = new CaptureFacts(ledger, stats, new TraceInfo("x", "test"), 0, 1);
+        CaptureFacts facts = new CaptureFacts(ledger, stats, new TraceInfo("x", "test"), MissedHits.UNKNOWN, 0, 1);
         List<Finding> found = new ArrayList<>();
         detectors.forEach(detector -> detector.finish(facts, found::add));
         return found;
