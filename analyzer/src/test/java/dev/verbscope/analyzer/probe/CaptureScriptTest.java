@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -24,6 +25,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * replaced by ones that do what the kernel does (an event appears and goes, an instance is filled and emptied) and that
  * fail at the step asked for; the rest of the script runs as it is.
  */
+@Tag("slow") // runs whole scripts, with their waiting: profile slow
 class CaptureScriptTest {
     @TempDir
     private Path folder;
