@@ -106,7 +106,9 @@ public final class HcaControl implements ControlOps {
 
     @Override
     public IbMr dmaMr(@Nullable IbPd pd, int access) {
-        return hca.register(mr(pd, IbMr.Type.DMA, Long.MIN_VALUE, Long.MAX_VALUE, access));
+        IbMr mr = mr(pd, IbMr.Type.DMA, 0, Long.MAX_VALUE, access);
+        mr.everything = true;
+        return hca.register(mr);
     }
 
     @Override

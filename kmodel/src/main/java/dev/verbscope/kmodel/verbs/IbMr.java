@@ -34,6 +34,8 @@ public final class IbMr {
     public int id;
     /** Whether its keys work: an MR of alloc_mr only between REG_MR and its invalidation. */
     public boolean live = true;
+    /** Whether it covers all there is, virtual addresses of a software device too. */
+    public boolean everything;
     /** Windows bound to it. */
     public int windows;
     /** Most pages or entries, for {@link Type#MEM_REG}. */
@@ -97,7 +99,7 @@ public final class IbMr {
 
     /** Whether all these bytes are in it and it is live. */
     public boolean covers(long addr, long bytes) {
-        return live && addr - start >= 0 && addr - start <= length - bytes;
+        return live && (everything || (addr - start >= 0 && addr - start <= length - bytes));
     }
 
     /** Sets access and what follows from it. */
