@@ -225,6 +225,11 @@ public final class HcaControl implements ControlOps {
         if ((mask & QpAttrMask.ACCESS_FLAGS) != 0 && (attr.qpAccessFlags & ~(remote | Access.MW_BIND)) != 0) {
             return false;
         }
+        int most = qp.device.attrs().maxQpRdAtomic();
+        if (((mask & QpAttrMask.MAX_QP_RD_ATOMIC) != 0 && attr.maxRdAtomic > most)
+                || ((mask & QpAttrMask.MAX_DEST_RD_ATOMIC) != 0 && attr.maxDestRdAtomic > most)) {
+            return false;
+        }
         if ((mask & QpAttrMask.AV) != 0) {
             IbAhAttr way = attr.ahAttr;
             if (way == null || way.portNum() < 1 || way.portNum() > ports()) {

@@ -6,15 +6,15 @@ package dev.verbscope.kmodel.verbs;
  * @param maxQpWr deepest ring
  * @param maxRecvSge most SGEs a receive WR
  * @param maxCqe deepest CQ
+ * @param maxSendSge most SGEs a send WR
  * @param maxPd protection domains
  * @param maxQpRdAtomic reads and atomics under way for a QP
  * @param maxFastRegPages entries of an MR of alloc_mr
- * @param atomics whether it does atomics
  */
 public record IbDeviceAttr(
-        int maxQpWr, int maxRecvSge, int maxCqe, int maxPd, int maxQpRdAtomic, int maxFastRegPages, boolean atomics) {
+        int maxQpWr, int maxRecvSge, int maxCqe, int maxSendSge, int maxPd, int maxQpRdAtomic, int maxFastRegPages) {
     /** The sizes that the receive path depends on; the others as usual devices have them. */
     public IbDeviceAttr(int maxQpWr, int maxRecvSge, int maxCqe) {
-        this(maxQpWr, maxRecvSge, maxCqe, 1024, 16, 512, true);
+        this(maxQpWr, maxRecvSge, maxCqe, 30, 1024, 16, 512);
     }
 }

@@ -25,7 +25,7 @@ public final class QueuePairs {
                 || !init.recvCq().device.equals(device)
                 || (srq != null && !srq.device.equals(device))
                 || send.maxSendWr() > device.attrs().maxQpWr()
-                || send.maxSendSge() > device.attrs().maxRecvSge()) {
+                || send.maxSendSge() > device.attrs().maxSendSge()) {
             throw new IbError(-Errno.EINVAL, "ib_create_qp");
         }
         IbQp qp = verbs.ibCreateQp(device, init.in(pd));
