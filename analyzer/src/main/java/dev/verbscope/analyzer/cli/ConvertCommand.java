@@ -1,8 +1,6 @@
 package dev.verbscope.analyzer.cli;
 
 import dev.verbscope.traces.convert.Conversion;
-import dev.verbscope.traces.csv.CsvMapping;
-import dev.verbscope.traces.csv.CsvTraceReader;
 import dev.verbscope.traces.event.ImportStat;
 import dev.verbscope.traces.event.TraceReader;
 import dev.verbscope.traces.format.EventCatalog;
@@ -10,17 +8,15 @@ import dev.verbscope.traces.io.TraceInputs;
 import java.io.BufferedOutputStream;
 import java.io.FilterOutputStream;
 import java.io.IOException;
-import java.io.InputStream;
 import java.io.OutputStream;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -91,21 +87,13 @@ final class ConvertCommand implements Callable<Integer> {
             description = "Format to write: tracefs (text as in /sys/kernel/tracing/trace), csv, trace.dat.")
     private Target target = Target.TRACEFS;
 
-    @Option(
-            names = "--columns",
-            paramLabel = "ROLE=COLUMN",
-            split = ",",
-            description = {
-                "Reads IN as CSV with these columns. Roles: time, cpu, pid, comm, flags, system, event, fields, payload;"
-                        + " the time's unit follows a colon: time=ts:s (ns, us, ms, s, ticks).",
-                "Further columns are fields of the events."
-            })
-    private List<String> columns = new ArrayList<>();
+    @Mixin
+    private InputOptions input = new InputOptions();
 
     @Override
     public Integer call() throws IOException {
         EventCatalog catalog = EventCatalog.shipped();
-        try (TraceReader reader = open(catalog)) {
+        try (TraceReader reader = input.open(in, catalog)) {
             long events = write(reader, catalog);
             PrintWriter err = spec.commandLine().getErr();
             err.println(events + " events converted");
@@ -121,20 +109,6 @@ final class ConvertCommand implements Callable<Integer> {
             err.flush();
             return incomplete || malformed > 0 ? 3 : 0;
         }
-    }
-
-    private TraceReader open(EventCatalog catalog) throws IOException {
-        if (columns.isEmpty()) {
-            return TraceInputs.open(in, catalog);
-        }
-        CsvMapping mapping;
-        try {
-            mapping = CsvMapping.of(columns);
-        } catch (IllegalArgumentException e) {
-            throw new ParameterException(spec.commandLine(), "--columns: " + e.getMessage(), e);
-        }
-        InputStream bytes = in.equals(TraceInputs.STANDARD_INPUT) ? System.in : Files.newInputStream(path(in));
-        return CsvTraceReader.open(in, bytes, catalog, mapping);
     }
 
     private Path path(String name) {

@@ -15,7 +15,7 @@ import java.nio.charset.StandardCharsets;
  * as the tracepoint of that name has it. The layouts are those of {@link DmesgLine}.
  *
  * <p>{@link TraceInfo#clock()} is null for stamps since boot (printk's clock is near to the trace clock {@code local}),
- * {@code realtime} for dates; dates without a year count from the year's start.
+ * {@link TraceInfo#REALTIME} for dates; dates without a year count from the year's start.
  */
 public final class DmesgReader implements TraceReader {
     /** {@link TraceInfo#format()}. */
@@ -23,7 +23,6 @@ public final class DmesgReader implements TraceReader {
 
     private static final int CHUNK = 1 << 18;
     private static final int MAX_LINE = CHUNK / 2;
-    private static final String REALTIME = "realtime";
 
     private final InputStream in;
     private final TraceInfo info;
@@ -83,7 +82,7 @@ public final class DmesgReader implements TraceReader {
     private void take() {
         stats.increment(ImportStat.EVENTS);
         if (line.stamp != DmesgLine.Stamp.BOOT && info.clock() == null) {
-            info.clock(REALTIME);
+            info.clock(TraceInfo.REALTIME);
         }
         if (line.hostEnd > line.hostStart && info.host() == null) {
             info.host(text(line.hostStart, line.hostEnd));
