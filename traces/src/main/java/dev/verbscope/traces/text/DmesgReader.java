@@ -34,6 +34,9 @@ public final class DmesgReader implements TraceReader {
     private final Cursor cursor = new Cursor();
     private State state = State.READING;
     private boolean endOfInput;
+    /** Whether the line that was read last has its newline; a log pasted without may be whole, but is not vouched for. */
+    private boolean terminated = true;
+
     private int next;
     private int limit;
     private int from;
@@ -63,7 +66,7 @@ public final class DmesgReader implements TraceReader {
     public boolean next() throws IOException {
         while (state == State.READING) {
             if (!nextLine()) {
-                state = State.ENDED;
+                state = terminated ? State.ENDED : State.INCOMPLETE;
             } else if (Ascii.skipBlanks(buf, from, to) == to) {
                 stats.increment(ImportStat.BLANK_LINES);
             } else if (!line.parse(buf, from, to)) {
@@ -112,7 +115,8 @@ public final class DmesgReader implements TraceReader {
             }
             from = next;
             to = newline > from && buf[newline - 1] == '\r' ? newline - 1 : newline;
-            next = newline < limit ? newline + 1 : newline;
+            terminated = newline < limit;
+            next = terminated ? newline + 1 : newline;
             if (lineNumber == 1
                     && to - from >= 3
                     && buf[from] == (byte) 0xef

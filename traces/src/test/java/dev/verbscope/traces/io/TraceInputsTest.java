@@ -93,6 +93,23 @@ class TraceInputsTest {
                 .isInstanceOf(TraceFormatException.class);
     }
 
+    /** What is left of the last line must not hide what stands before it. */
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "[    1.000000] first\\n[    2.0 | 1",
+                "# tracer: nop\\n#\\n   insmod-1   [00 | 0",
+                "   insmod-1   [001] d..2.     1.000000: x: a=1\\n   insmod-1   [0 | 1",
+            })
+    void aCutLastLineHidesNothing(String text, long expected) throws IOException {
+        byte[] bytes = text.replace("\\n", "\n").getBytes(StandardCharsets.UTF_8);
+        try (TraceReader reader = standardInput(bytes)) {
+            assertThat(events(reader)).isEqualTo(expected);
+            assertThat(reader.state()).isEqualTo(TraceReader.State.INCOMPLETE);
+        }
+    }
+
     @Test
     void opensTracesWhateverTheyAreCalled() throws IOException {
         Path file = folder.resolve("looks-like.dat");
