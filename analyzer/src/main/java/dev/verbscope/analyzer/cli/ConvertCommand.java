@@ -87,11 +87,20 @@ final class ConvertCommand implements Callable<Integer> {
             description = "Format to write: tracefs (text as in /sys/kernel/tracing/trace), csv, trace.dat.")
     private Target target = Target.TRACEFS;
 
+    @Option(
+            names = "--dat-version",
+            paramLabel = "6|7",
+            description = "Version of trace.dat: 7 (the default), or 6 for tools that do not know 7.")
+    private int datVersion = 7;
+
     @Mixin
     private InputOptions input = new InputOptions();
 
     @Override
     public Integer call() throws IOException {
+        if (datVersion != 6 && datVersion != 7) {
+            throw new ParameterException(spec.commandLine(), "--dat-version: expected 6 or 7, found " + datVersion);
+        }
         EventCatalog catalog = EventCatalog.shipped();
         try (TraceReader reader = input.open(in, catalog)) {
             long events = write(reader, catalog);
@@ -127,7 +136,7 @@ final class ConvertCommand implements Callable<Integer> {
         if (target == Target.TRACE_DAT) {
             return standardOutput
                     ? traceDatToStandardOutput(reader, catalog)
-                    : Conversion.toTraceDat(reader, catalog, path(out));
+                    : Conversion.toTraceDat(reader, catalog, path(out), datVersion);
         }
         try (OutputStream stream =
                 standardOutput ? unclosed() : new BufferedOutputStream(Files.newOutputStream(path(out)))) {
@@ -142,10 +151,10 @@ final class ConvertCommand implements Callable<Integer> {
     }
 
     /** A trace.dat is not written in sequence: it is made in a temporary file first. */
-    private static long traceDatToStandardOutput(TraceReader reader, EventCatalog catalog) throws IOException {
+    private long traceDatToStandardOutput(TraceReader reader, EventCatalog catalog) throws IOException {
         Path copy = Files.createTempFile("verbscope", ".dat");
         try {
-            long events = Conversion.toTraceDat(reader, catalog, copy);
+            long events = Conversion.toTraceDat(reader, catalog, copy, datVersion);
             Files.copy(copy, System.out);
             System.out.flush();
             return events;
