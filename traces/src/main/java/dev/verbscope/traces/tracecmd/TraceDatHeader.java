@@ -95,6 +95,9 @@ final class TraceDatHeader implements Closeable {
     /** Events that each CPU of the top buffer recorded, by its CPUSTAT; used where the CPU table is cut off. */
     private final List<CpuData> cpuStats = new ArrayList<>();
 
+    /** Sections that could not be read. */
+    int unreadable;
+
     /** The file ends within its metadata or before some of its data. */
     boolean cut;
 
@@ -296,13 +299,20 @@ final class TraceDatHeader implements Closeable {
         long options = in.i64();
         long sections = in.position();
         Set<Long> seen = new HashSet<>();
+        TraceFormatException damage = null;
         try {
             readOptionChain(options, seen);
         } catch (CutException e) {
             cut = true;
+        } catch (TraceFormatException e) {
+            unreadable++;
+            damage = e;
         }
         if (cut || buffers.isEmpty()) {
             recover(sections, seen);
+        }
+        if (damage != null && buffers.isEmpty()) {
+            throw damage;
         }
     }
 
@@ -343,12 +353,21 @@ final class TraceDatHeader implements Closeable {
         }
     }
 
+    /** Reads a section; one that is damaged is counted, and the file is read without it. */
     private void readSection(int id, long at) throws IOException {
         if (id == KALLSYMS) {
             // kept for those who ask: megabytes that most runs never look at
             kallsymsAt = at;
             return;
         }
+        try {
+            readContent(id, at);
+        } catch (TraceFormatException e) {
+            unreadable++;
+        }
+    }
+
+    private void readContent(int id, long at) throws IOException {
         MetaInput in = section(at, id);
         switch (id) {
             case HEADER_INFO -> readHeaderInfo(in);
@@ -452,6 +471,8 @@ final class TraceDatHeader implements Closeable {
                     }
                 } catch (CutException e) {
                     cut = true;
+                } catch (TraceFormatException e) {
+                    unreadable++;
                 }
             }
             if (size < 0 || size > file.size()) {

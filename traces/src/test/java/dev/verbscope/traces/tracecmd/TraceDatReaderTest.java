@@ -13,6 +13,8 @@ import dev.verbscope.traces.tracecmd.TraceDatWriter.Compression;
 import dev.verbscope.traces.tracecmd.TraceDatWriter.Layout;
 import java.io.IOException;
 import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -277,6 +279,42 @@ class TraceDatReaderTest {
                 }
             }
         }
+    }
+
+    /** A section of task names, symbols or formats that is damaged does not take the events with it. */
+    @Test
+    void aDamagedSectionIsCountedAndTheEventsAreRead() throws IOException {
+        Path file = folder.resolve("a.dat");
+        SampleTrace.write(file, layout(7, Compression.NONE, false, 8, 1024), 42);
+        byte[] whole = Files.readAllBytes(file);
+        ByteBuffer b = ByteBuffer.wrap(whole).order(ByteOrder.LITTLE_ENDIAN);
+        int at = 10 + 2 + 1 + 1 + 4; // magic, "7", order, long, page
+        for (int zeros = 0; zeros < 2; at++) {
+            zeros += whole[at] == 0 ? 1 : 0; // compression and its version
+        }
+        at += 8; // where the options are
+        int damaged = 0;
+        while (at + 16 <= whole.length) {
+            int id = b.getShort(at);
+            if (id == 17 || id == 18 || id == 20 || id == 21) {
+                byte[] bad = whole.clone();
+                bad[at] ^= 0x40;
+                Files.write(file, bad);
+                try (TraceDatReader reader = TraceDatReader.open(file)) {
+                    while (reader.next()) {
+                        assertThat(reader.event().comm()).isNotNull();
+                    }
+                    assertThat(reader.stats().get(ImportStat.EVENTS))
+                            .as("section %d", id)
+                            .isEqualTo(42);
+                    assertThat(reader.stats().get(ImportStat.UNREADABLE_METADATA))
+                            .isEqualTo(1);
+                }
+                damaged++;
+            }
+            at += (int) (16 + b.getLong(at + 8));
+        }
+        assertThat(damaged).as("formats of events and of ftrace, task names").isEqualTo(3);
     }
 
     static Stream<Layout> smallLayouts() {
