@@ -47,6 +47,7 @@ final class TraceDatHeader implements Closeable {
     private static final int OFFSET = 7;
     private static final int CPUCOUNT = 8;
     private static final int VERSION = 9;
+    private static final int TIME_SHIFT = 12;
     private static final int TSC2NSEC = 14;
     private static final int HEADER_INFO = 16;
     private static final int FTRACE_EVENTS = 17;
@@ -86,6 +87,7 @@ final class TraceDatHeader implements Closeable {
     private long fixedOffset;
     private long tscMultiplier;
     private int tscShift;
+    private @Nullable TimeShift timeShift;
     TaskNames tasks = new TaskNames(new byte[0]);
     private byte[] printk = new byte[0];
     private long kallsymsAt = -1;
@@ -688,7 +690,10 @@ final class TraceDatHeader implements Closeable {
                     tscShift = Bytes.int32(data, 4, bigEndian) & 63;
                 }
             }
-            // TIME_SHIFT maps a guest's clock to its host's: this file's own clock is what is told here
+            case TIME_SHIFT -> {
+                timeShift = TimeShift.of(data, bigEndian);
+                unreadable += timeShift == null ? 1 : 0;
+            }
             default -> {}
         }
     }
@@ -734,7 +739,7 @@ final class TraceDatHeader implements Closeable {
 
     TimeScale scale() {
         long offset = nanoseconds() ? dateOffset + fixedOffset : 0;
-        return new TimeScale(tscMultiplier, tscShift, offset);
+        return new TimeScale(tscMultiplier, tscShift, offset, timeShift);
     }
 
     PageLayout layout(Buffer buffer) {

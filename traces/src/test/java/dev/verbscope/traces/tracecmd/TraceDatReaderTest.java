@@ -9,6 +9,8 @@ import dev.verbscope.traces.event.TraceEvent;
 import dev.verbscope.traces.event.TraceFormatException;
 import dev.verbscope.traces.event.TraceInfo;
 import dev.verbscope.traces.event.TraceReader;
+import dev.verbscope.traces.format.EventCatalog;
+import dev.verbscope.traces.io.TraceInputs;
 import dev.verbscope.traces.tracecmd.TraceDatWriter.Compression;
 import dev.verbscope.traces.tracecmd.TraceDatWriter.Layout;
 import java.io.IOException;
@@ -26,6 +28,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 class TraceDatReaderTest {
@@ -126,11 +129,11 @@ class TraceDatReaderTest {
 
     @Test
     void scalesTicksWithoutOverflow() {
-        TimeScale scale = new TimeScale(0x8000_0000L, 31, 5);
-        assertThat(scale.time(0x1234_5678_9abc_def0L)).isEqualTo(0x1234_5678_9abc_def5L);
-        assertThat(new TimeScale(3, 1, 0).time(0x10_0000_0001L)).isEqualTo(0x18_0000_0001L);
-        assertThat(new TimeScale(0xffff_ffffL, 40, 0).time(1L << 40)).isEqualTo(0xffff_ffffL);
-        assertThat(new TimeScale(0, 0, -7).time(10)).isEqualTo(3);
+        TimeScale scale = new TimeScale(0x8000_0000L, 31, 5, null);
+        assertThat(scale.time(0x1234_5678_9abc_def0L, 0)).isEqualTo(0x1234_5678_9abc_def5L);
+        assertThat(new TimeScale(3, 1, 0, null).time(0x10_0000_0001L, 0)).isEqualTo(0x18_0000_0001L);
+        assertThat(new TimeScale(0xffff_ffffL, 40, 0, null).time(1L << 40, 0)).isEqualTo(0xffff_ffffL);
+        assertThat(new TimeScale(0, 0, -7, null).time(10, 0)).isEqualTo(3);
     }
 
     /** A step back is written as an absolute stamp of 59 bits. */
@@ -358,6 +361,91 @@ class TraceDatReaderTest {
             }
         }
         assertThat(refused).isLessThan(SEEDS);
+    }
+
+    /** A guest's file whose recorder knew the host: CPU 0 drifts, CPU 1 is off by one figure, of CPU 2 nothing is known. */
+    private static byte[] timeShift(boolean big, int flags) {
+        ByteBuffer b = ByteBuffer.allocate(16 + 4 + 3 * 24 + 4 + 24 + 4 + 32)
+                .order(big ? ByteOrder.BIG_ENDIAN : ByteOrder.LITTLE_ENDIAN);
+        b.putLong(77).putInt(flags).putInt(3);
+        b.putInt(3);
+        b.putLong(3_000_000).putLong(1_000_000).putLong(2_000_000); // not in order
+        b.putLong(900).putLong(500).putLong(-700);
+        b.putLong(1 << 8).putLong(1 << 8).putLong(1 << 8);
+        b.putInt(1).putLong(5).putLong(-40_000).putLong(1);
+        b.putInt(0);
+        for (int i = 0; i < 4; i++) {
+            b.putLong(i < 3 ? 8 : 0);
+        }
+        return b.array();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"6,0,false", "7,0,false", "7,1,true", "6,1,false"})
+    void showsAGuestsEventsInTheHostsTime(int version, int flags, boolean big) throws Exception {
+        Path file = folder.resolve("guest.dat");
+        long[] stamps = {500_000, 1_000_000, 1_600_000, 2_000_001, 2_999_999, 3_500_000};
+        List<Long> expected = new ArrayList<>();
+        Layout layout = layout(version, Compression.NONE, big, 8, 4096);
+        try (TraceDatWriter writer = new TraceDatWriter(file, layout, SampleTrace.formats())) {
+            writer.option(12, timeShift(big, flags));
+            for (long stamp : stamps) {
+                for (int cpu = 0; cpu < 3; cpu++) {
+                    byte[] record = SampleTrace.post(big, 100, stamp, cpu);
+                    writer.record(cpu, stamp, "a", record, 0, record.length);
+                }
+                long[] from = stamp < 2_000_000 ? new long[] {1_000_000, 500} : new long[] {2_000_000, -700};
+                long[] to = stamp < 2_000_000 ? new long[] {2_000_000, -700} : new long[] {3_000_000, 900};
+                // division towards zero after half of the span is added, as in C
+                long drift = ((stamp - from[0]) * (to[1] - from[1]) + 500_000) / 1_000_000;
+                expected.add(stamp + from[1] + (flags == 1 ? drift : 0));
+                expected.add(stamp - 40_000);
+                expected.add(stamp);
+            }
+        }
+        List<Long> times = new ArrayList<>();
+        try (TraceDatReader reader = TraceDatReader.open(file)) {
+            while (reader.next()) {
+                times.add(reader.event().time());
+            }
+            assertThat(reader.stats().get(ImportStat.UNREADABLE_METADATA)).isZero();
+        }
+        expected.sort(null);
+        times.sort(null);
+        assertThat(times).isEqualTo(expected);
+        assumeTrue(traceCmdInstalled() && !big, "trace-cmd is not installed");
+        Path report = folder.resolve("report.txt");
+        Process process = new ProcessBuilder("trace-cmd", "report", "-t", file.toString())
+                .redirectOutput(report.toFile())
+                .redirectError(folder.resolve("err").toFile())
+                .start();
+        assertThat(process.waitFor()).isZero();
+        List<Long> shown = new ArrayList<>();
+        try (TraceReader reader = TraceInputs.open(report.toString(), EventCatalog.shipped())) {
+            while (reader.next()) {
+                // trace-cmd 3.1 reads past the samples of a CPU that has none
+                if (reader.event().cpu() < 2) {
+                    shown.add(reader.event().time());
+                }
+            }
+        }
+        for (long stamp : stamps) {
+            expected.remove(stamp);
+        }
+        shown.sort(null);
+        assertThat(shown).isEqualTo(expected);
+    }
+
+    @Test
+    void aTimeShiftThatIsShorterThanItSaysIsCounted() {
+        byte[] whole = timeShift(false, 0);
+        for (int length = 0; length < whole.length - 32; length++) {
+            assertThat(TimeShift.of(Arrays.copyOf(whole, length), false)).isNull();
+        }
+        assertThat(TimeShift.of(whole, false)).isNotNull();
+        byte[] lying = whole.clone();
+        lying[18] = 0x7f;
+        assertThat(TimeShift.of(lying, false)).isNull();
     }
 
     /** trace-cmd itself is the judge of the writer, where it is installed. */
