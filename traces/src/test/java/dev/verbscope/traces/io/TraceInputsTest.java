@@ -67,6 +67,8 @@ class TraceInputsTest {
                 "`# tracer: nop|#|0000009c 00000001 000000066d7faf66 type: 1420|`, option hex",
                 "`# tracer: nop|#|cq_poll: cq.id=6 requested 16|`, nocontext-info",
                 "`# tracer: nop|#|[a] b|`, no events in a known layout",
+                "` insmod   243 [000]           rdma_core:cq_alloc: cq.id=5|`, `perf script -F comm,tid,cpu,time,event,trace`",
+                "`   44.106244:           rdma_core:cq_alloc: cq.id=5|`, `perf script -F comm`",
                 "`hello|`, `expected a trace, found text that starts with \"hello\"`",
             })
     void namesText(String text, String named) {
