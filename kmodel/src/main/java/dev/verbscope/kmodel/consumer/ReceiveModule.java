@@ -1,5 +1,6 @@
 package dev.verbscope.kmodel.consumer;
 
+import dev.verbscope.kmodel.sim.CacheLines;
 import dev.verbscope.kmodel.sim.Task;
 import dev.verbscope.kmodel.trace.KernelText;
 import dev.verbscope.kmodel.verbs.CorePolledCq;
@@ -12,6 +13,7 @@ import dev.verbscope.kmodel.verbs.IbSge;
 import dev.verbscope.kmodel.verbs.IbWc;
 import dev.verbscope.kmodel.verbs.Kernel;
 import dev.verbscope.kmodel.verbs.KernelPlace;
+import dev.verbscope.kmodel.verbs.PollContext;
 import dev.verbscope.kmodel.verbs.QpState;
 import dev.verbscope.kmodel.verbs.Verbs;
 import dev.verbscope.kmodel.verbs.WcStatus;
@@ -25,12 +27,11 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ReceiveModule {
     /** The tasks the module's code runs in. */
-    public record Tasks(Task load, Task poll, Task softirq, Task unload) {}
+    public record Tasks(Task load, Task poll, Task softirq, Task worker, Task unload) {}
 
     private static final String MODULE = "rxmod";
     private static final int SLOT_BYTES = 0x60;
     private static final int WR_IN_SLOT = 8;
-    private static final int HANDLE_NANOS = 250;
     private static final long IDLE_NANOS = 8_000;
     private static final long IDLE_MAX_NANOS = 64_000;
     private static final long FLUSHED_NANOS = 10_000;
@@ -44,18 +45,21 @@ public final class ReceiveModule {
     private final IbDevice device;
     private final ModuleConfig config;
     private final Tasks tasks;
+    private final CostMeter meter;
 
     private final KernelPlace postPlace;
     private final KernelPlace pollPlace;
     private final KernelPlace drainPlace;
     private final KernelPlace processCqPlace;
 
+    private final int slotBytes;
     private final long slotBase;
     private final SlotState[] state;
     private final IbRecvWr[] wrs;
     private final IbSge[][] sges;
     private final long[] dma;
     private final boolean[] waiting;
+    private final long[] takenAt;
     private final int[] pending;
     private final WrRef bad;
     private final IbRecvWr drainWr;
@@ -88,29 +92,35 @@ public final class ReceiveModule {
     private @Nullable IbMr mr;
 
     /** Sets the module up in memory; nothing runs until {@link #load}. */
-    public ReceiveModule(Kernel kernel, Verbs verbs, IbDevice device, ModuleConfig config, Tasks tasks) {
+    public ReceiveModule(
+            Kernel kernel, Verbs verbs, IbDevice device, ModuleConfig config, Tasks tasks, CostMeter meter) {
         this.kernel = kernel;
         this.verbs = verbs;
         this.device = device;
         this.config = config;
         this.tasks = tasks;
+        this.meter = meter;
         KernelText text = kernel.text();
         postPlace = place(text.inside(text.function("rx_post_batch", 0x140, MODULE), 0x9c));
         pollPlace = place(text.inside(text.function("rx_poll_loop", 0x180, MODULE), 0x41));
         KernelText.Place drain = text.function("__ib_drain_rq", 0x1d0, "ib_core");
         drainPlace = place(
-                config.polling() == ModuleConfig.Polling.CORE
+                config.polling().context() != null
                         ? text.inside(drain, 0x13e)
                         : text.inside(text.function("rx_exit", 0x1f0, MODULE), 0x5e));
         processCqPlace = place(text.inside(text.function("__ib_process_cq", 0x180, "ib_core"), 0x4c));
         int n = config.slots();
-        slotBase = kernel.memory().alloc((long) n * SLOT_BYTES, 4096);
+        slotBytes = config.layout().lineAligned()
+                ? -CacheLines.LINE_BYTES & (SLOT_BYTES + CacheLines.LINE_BYTES - 1)
+                : SLOT_BYTES;
+        slotBase = kernel.memory().alloc((long) n * slotBytes, 4096);
         state = new SlotState[n];
         Arrays.fill(state, SlotState.FREE);
         wrs = new IbRecvWr[n];
         sges = new IbSge[n][];
         dma = new long[n];
         waiting = new boolean[n];
+        takenAt = new long[n];
         pending = new int[n];
         plantedByFault = new long[config.faults().size()];
         bad = new WrRef(kernel.memory().onStack(0xcf8));
@@ -181,9 +191,20 @@ public final class ReceiveModule {
 
     /** Module init, run as {@link Tasks#load}: queues, buffers, first fill in INIT, then RTR and RTS. */
     public void load() {
-        if (config.polling() == ModuleConfig.Polling.CORE) {
+        PollContext context = config.polling().context();
+        if (context != null) {
             coreCq = new CorePolledCq(
-                    kernel, verbs, device, config.cqe(), this::done, this::afterPoll, tasks.softirq, processCqPlace);
+                    kernel,
+                    verbs,
+                    device,
+                    config.cqe(),
+                    this::done,
+                    this::afterPoll,
+                    context,
+                    context == PollContext.SOFTIRQ ? tasks.softirq : tasks.worker,
+                    processCqPlace,
+                    meter.interruptNanos(),
+                    config.moderated());
             cq = coreCq.cq();
         } else {
             cq = verbs.ibCreateCq(device, config.cqe(), null);
@@ -207,7 +228,7 @@ public final class ReceiveModule {
         filled = true;
         verbs.ibModifyQp(qp, QpState.RTR);
         verbs.ibModifyQp(qp, QpState.RTS);
-        if (config.polling() == ModuleConfig.Polling.KTHREAD) {
+        if (config.polling().byThread()) {
             kernel.sim().after(IDLE_NANOS, tasks.poll, this::pollLoop);
         }
     }
@@ -215,11 +236,11 @@ public final class ReceiveModule {
     private void mapSlots() {
         int mostSges = present(qp).granted.maxRecvSge() + 1;
         for (int i = 0; i < config.slots(); i++) {
-            dma[i] = kernel.memory().dmaAddress(kernel.memory().allocPages(config.bufferBytes()));
+            dma[i] = kernel.memory().dmaAddress(buffer());
             if (config.mistakes().contains(Mistake.UNCHECKED_MAPPING) && i % MAPPING_FAILS_EVERY == 1) {
                 dma[i] = DMA_MAPPING_ERROR;
             }
-            wrs[i] = new IbRecvWr(slotBase + (long) i * SLOT_BYTES + WR_IN_SLOT);
+            wrs[i] = new IbRecvWr(slotBase + (long) i * slotBytes + WR_IN_SLOT);
             sges[i] = new IbSge[mostSges];
             for (int k = 0; k < mostSges; k++) {
                 sges[i][k] = new IbSge();
@@ -228,12 +249,20 @@ public final class ReceiveModule {
         }
     }
 
+    private long buffer() {
+        int align = config.layout().bufferAlign();
+        return align >= ModuleConfig.Layout.PACKED.bufferAlign()
+                ? kernel.memory().allocPages(config.bufferBytes())
+                // what else the allocator hands out lies between them
+                : kernel.memory().alloc(config.bufferBytes() + align, align);
+    }
+
     private long wrId(int slot) {
         if (config.mistakes().contains(Mistake.STACK_WR_ID)) {
             lastBuilt = slot;
             return stackWrId;
         }
-        return config.polling() == ModuleConfig.Polling.CORE ? slotBase + (long) slot * SLOT_BYTES : slot;
+        return config.polling().context() != null ? slotBase + (long) slot * slotBytes : slot;
     }
 
     private int slotOf(long wrId) {
@@ -241,7 +270,7 @@ public final class ReceiveModule {
             // what the dead stack object holds by now is what was written there last
             return lastBuilt;
         }
-        return (int) (config.polling() == ModuleConfig.Polling.CORE ? (wrId - slotBase) / SLOT_BYTES : wrId);
+        return (int) (config.polling().context() != null ? (wrId - slotBase) / slotBytes : wrId);
     }
 
     private void addPending(int slot) {
@@ -300,8 +329,10 @@ public final class ReceiveModule {
         WrRef ref = config.mistakes().contains(Mistake.NULL_BAD_WR) ? null : bad;
         int ret = verbs.ibPostRecv(to, head, ref, postPlace);
         int queued = ret == 0 ? slots.length : positionOf(slots, bad.wr);
+        meter.posted();
         for (int i = 0; i < queued; i++) {
             state[slots[i]] = SlotState.POSTED;
+            meter.givenBack(takenAt[slots[i]]);
         }
         if (ret != 0) {
             blocked = true;
@@ -386,11 +417,17 @@ public final class ReceiveModule {
             kernel.sim().after(IDLE_MAX_NANOS, tasks.poll, this::pollLoop);
             return;
         }
-        int n = verbs.ibPollCq(present(cq), wc.length, wc, pollPlace);
-        for (int i = 0; i < n; i++) {
-            done(wc[i]);
+        int n;
+        CorePolledCq direct = coreCq;
+        if (direct != null) {
+            n = direct.processDirect(wc.length);
+        } else {
+            n = verbs.ibPollCq(present(cq), wc.length, wc, pollPlace);
+            for (int i = 0; i < n; i++) {
+                done(wc[i]);
+            }
+            afterPoll();
         }
-        afterPoll();
         idleNanos = n > 0 ? IDLE_NANOS : Math.min(2 * idleNanos, IDLE_MAX_NANOS);
         if (!drained) {
             kernel.sim().after(n == wc.length ? 0 : idleNanos, tasks.poll, this::pollLoop);
@@ -402,18 +439,20 @@ public final class ReceiveModule {
             drained = true;
             return;
         }
-        kernel.sim().advance(HANDLE_NANOS);
+        meter.handle();
         blocked = false;
         int slot = slotOf(completion.wrId);
         state[slot] = SlotState.DONE;
         if (completion.status == WcStatus.SUCCESS) {
             received++;
+            meter.received();
         } else if (completion.status != WcStatus.WR_FLUSH_ERR) {
             kernel.printk(String.format(
                     "%s: cqe err: status=%d vendor=%d wr_id=%d qp=%d",
                     MODULE, completion.status.number(), completion.vendorErr, completion.wrId, completion.qpNum));
         }
         if (givesBack(completion.status)) {
+            takenAt[slot] = kernel.sim().now();
             addPending(slot);
         } else {
             state[slot] = SlotState.FREE;

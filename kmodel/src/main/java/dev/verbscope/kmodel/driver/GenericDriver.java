@@ -6,6 +6,7 @@ import dev.verbscope.kmodel.hca.HcaQp;
 import dev.verbscope.kmodel.hca.HcaSrq;
 import dev.verbscope.kmodel.hca.RecvRing;
 import dev.verbscope.kmodel.hca.SendQueue;
+import dev.verbscope.kmodel.sim.CacheLines;
 import dev.verbscope.kmodel.sim.Simulator;
 import dev.verbscope.kmodel.sim.Task;
 import dev.verbscope.kmodel.trace.EventDef;
@@ -50,6 +51,7 @@ public final class GenericDriver implements DeviceOps {
     private final DriverFacts facts;
     private final DriverCosts costs;
     private final Hca hca;
+    private final CacheLines cache;
     private final long postRecvEntry;
     private final long postSrqEntry;
     private final long postOneEntry;
@@ -69,6 +71,7 @@ public final class GenericDriver implements DeviceOps {
         this.kernel = kernel;
         this.facts = facts;
         this.costs = costs;
+        this.cache = new CacheLines(costs.coldMissNanos() == 0 ? 0 : costs.cacheBytes());
         this.nextQpNum = firstQpNum;
         DriverFacts.Symbols symbols = facts.symbols();
         KernelText.Place postRecv = function(symbols.postRecv());
@@ -93,6 +96,19 @@ public final class GenericDriver implements DeviceOps {
     /** The device behind the driver. */
     public Hca hca() {
         return hca;
+    }
+
+    /** What things cost. */
+    public DriverCosts costs() {
+        return costs;
+    }
+
+    /**
+     * From the return of a post until the device may use what it queued: a doorbell takes its time over the bus, a valid
+     * bit none.
+     */
+    public int announceNanos() {
+        return facts.doorbell().kind() == Doorbell.Kind.NONE ? 0 : costs.busNanos();
     }
 
     /** The facts it runs over. */
@@ -230,7 +246,7 @@ public final class GenericDriver implements DeviceOps {
     /** One WR: the checks, the WQE, the producer index. Gives the check that refused it, or null. */
     private @Nullable Check postOne(
             RecvRing ring, @Nullable HcaQp qp, @Nullable HcaSrq srq, List<Check> perWr, boolean err, IbRecvWr wr) {
-        kernel.sim().advance(costs.wqeNanos());
+        kernel.sim().advance(wrNanos(ring, wr));
         tracePostOne(qp, srq, wr);
         Check refused = firstThatHolds(perWr, ring, qp, wr);
         if (refused == null) {
@@ -251,6 +267,22 @@ public final class GenericDriver implements DeviceOps {
         }
         traceReturn(kernel.events().postOneRecvRet, postOneEntry, postOneReturn, refused == null ? 0 : refused.ret());
         return refused;
+    }
+
+    /** CPU time for one WR: its fields, its SGE array and the WQE, by how many cache lines they lie in and miss. */
+    private int wrNanos(RecvRing ring, IbRecvWr wr) {
+        int sges = Math.max(0, Math.min(wr.numSge, wr.sgList.length));
+        long sgList = wr.sgListAddress();
+        int straddled =
+                CacheLines.straddled(wr.address, IbRecvWr.BYTES) + CacheLines.straddled(sgList, sges * IbSge.BYTES);
+        int wqeBytes = IbSge.BYTES * (1 + ring.maxSge());
+        int missed = cache.touch(wr.address, IbRecvWr.BYTES)
+                + cache.touch(sgList, sges * IbSge.BYTES)
+                + cache.touch(ring.address() + (long) ring.producerIndex() * wqeBytes, wqeBytes);
+        return costs.wqeNanos()
+                + costs.sgeNanos() * Math.max(0, sges - 1)
+                + costs.straddleNanos() * straddled
+                + costs.coldMissNanos() * missed;
     }
 
     private void count(@Nullable HcaQp qp, @Nullable HcaSrq srq, long wrId) {
@@ -373,6 +405,7 @@ public final class GenericDriver implements DeviceOps {
                 new IbQpCap(grant.slots(), grant.maxSge()),
                 grant.writtenBack(),
                 new RecvRing(grant.slots(), grant.maxSge(), facts.freedByPoll()));
+        qp.ring.place(kernel.memory().allocPages(grant.ringBytes()));
         qp.cq.users.add(qp);
         return qp;
     }
@@ -386,25 +419,27 @@ public final class GenericDriver implements DeviceOps {
         if (grant.ret() != 0) {
             throw new IbError(grant.ret(), "ib_create_srq");
         }
-        return new HcaSrq(
+        HcaSrq srq = new HcaSrq(
                 device,
                 kernel.memory().alloc(QP_BYTES, 0x800),
                 nextSrqId++,
                 asked,
                 new IbQpCap(grant.slots(), grant.maxSge()),
                 new RecvRing(grant.slots(), grant.maxSge(), facts.freedByPoll()));
+        srq.ring.place(kernel.memory().allocPages(grant.ringBytes()));
+        return srq;
     }
 
     @Override
     public int destroySrq(IbSrq srq) {
-        kernel.sim().advance(costs.modifyNanos());
+        kernel.sim().pass(costs.modifyNanos());
         return 0;
     }
 
     @Override
     public int modifyQp(IbQp ibqp, QpState next, int mask) {
         HcaQp qp = (HcaQp) ibqp;
-        kernel.sim().advance(costs.modifyNanos());
+        kernel.sim().pass(costs.modifyNanos());
         boolean ok = facts.masksChecked()
                 ? QpStateTable.ok(
                         qp.state,
@@ -456,7 +491,7 @@ public final class GenericDriver implements DeviceOps {
     @Override
     public int destroyQp(IbQp ibqp) {
         HcaQp qp = (HcaQp) ibqp;
-        kernel.sim().advance(costs.modifyNanos());
+        kernel.sim().pass(costs.modifyNanos());
         qp.ring.clear();
         qp.state = QpState.RESET;
         qp.cq.users.remove(qp);
@@ -465,19 +500,19 @@ public final class GenericDriver implements DeviceOps {
 
     @Override
     public int destroyCq(IbCq cq) {
-        kernel.sim().advance(costs.modifyNanos());
+        kernel.sim().pass(costs.modifyNanos());
         return 0;
     }
 
     @Override
     public IbMr regMr(long start, long length, boolean localWrite) {
-        kernel.sim().advance(costs.modifyNanos());
+        kernel.sim().pass(costs.modifyNanos());
         return hca.register(start, length, localWrite);
     }
 
     @Override
     public int deregMr(IbMr mr) {
-        kernel.sim().advance(costs.modifyNanos());
+        kernel.sim().pass(costs.modifyNanos());
         hca.deregister(mr);
         return 0;
     }

@@ -47,6 +47,7 @@ public final class Hca {
     private WcStatus refusal = WcStatus.REM_OP_ERR;
     private boolean broken;
     private boolean silent;
+    private int pageCrossNanos;
 
     /**
      * @param rules how it tells errors
@@ -63,6 +64,11 @@ public final class Hca {
     /** Who runs when the device completes or takes a message. */
     public Task completionTask() {
         return completionTask;
+    }
+
+    /** What it costs the device that a message lies across a page boundary more than it must. */
+    public void pageCrossing(int nanos) {
+        pageCrossNanos = nanos;
     }
 
     /** How it tells errors. */
@@ -170,6 +176,9 @@ public final class Hca {
                 refusal = rules.protectionPeer();
                 return rules.protection();
             }
+            if (pageCrossNanos > 0 && crossings(addr, part) > crossings(0, part)) {
+                kernel.sim().pass(pageCrossNanos);
+            }
             left -= part;
         }
         if (left > 0) {
@@ -177,6 +186,10 @@ public final class Hca {
             return rules.tooLong();
         }
         return WcStatus.SUCCESS;
+    }
+
+    private static long crossings(long addr, long bytes) {
+        return ((addr + Math.max(bytes, 1) - 1) >>> PAGE_SHIFT) - (addr >>> PAGE_SHIFT);
     }
 
     private boolean stale(long addr, long bytes) {
@@ -249,7 +262,7 @@ public final class Hca {
 
     private boolean cqe(
             HcaCq cq, @Nullable RecvRing ring, int qpNum, long wrId, WcStatus status, WcOpcode opcode, int byteLen) {
-        kernel.sim().advance(CQE_NANOS);
+        kernel.sim().pass(CQE_NANOS);
         if (kernel.tracer().on() && cqPostEntry != null) {
             long[] v = kernel.tracer().values();
             v[0] = cqPostEntry.address();

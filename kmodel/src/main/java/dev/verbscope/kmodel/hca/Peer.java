@@ -66,6 +66,7 @@ public final class Peer {
     private long rnrs;
     private int retries;
     private int bytes;
+    private long due;
     private boolean silenced;
     private boolean over;
 
@@ -99,6 +100,7 @@ public final class Peer {
             return;
         }
         bytes = (int) random.between(traffic.minBytes, traffic.maxBytes);
+        due = sim.now() + afterNanos;
         sim.after(afterNanos, hca.completionTask(), this::arrive);
     }
 
@@ -131,7 +133,9 @@ public final class Peer {
                 }
                 bytes = (int) random.between(traffic.minBytes, traffic.maxBytes);
                 long wait = sent % traffic.burst == 0 ? traffic.burstNanos : traffic.gapNanos;
-                again(random.around(wait));
+                // the peer is another machine: that this one was busy does not make it send later
+                due += random.around(wait);
+                sim.after(due - sim.now(), hca.completionTask(), this::arrive);
             }
             case RNR -> {
                 rnrs++;
@@ -153,6 +157,7 @@ public final class Peer {
     }
 
     private void again(long nanos) {
+        due = sim.now() + nanos;
         sim.after(nanos, hca.completionTask(), this::arrive);
     }
 }

@@ -1,6 +1,7 @@
 package dev.verbscope.kmodel.scenario;
 
 import dev.verbscope.kmodel.consumer.ModuleConfig;
+import dev.verbscope.kmodel.driver.DriverCosts;
 import dev.verbscope.kmodel.driver.DriverFacts;
 import dev.verbscope.kmodel.driver.Drivers;
 import dev.verbscope.kmodel.hca.Peer;
@@ -19,6 +20,7 @@ import java.util.Map;
  * @param profile the kernel profile it runs under unless another is given
  * @param seed the seed unless another is given
  * @param device the device
+ * @param costs what things cost
  * @param consumer the receive module
  * @param traffic what the peer sends
  * @param timed faults that strike at a time
@@ -32,6 +34,7 @@ public record Scenario(
         String profile,
         long seed,
         Device device,
+        DriverCosts costs,
         ModuleConfig consumer,
         Peer.Traffic traffic,
         List<TimedFault> timed,
@@ -76,6 +79,7 @@ public record Scenario(
                 seed,
                 new Device(
                         driver, attrs.maxRecvSge(), attrs.maxQpWr(), device.softwareLkeyCheck, device.clearsRingToRtr),
+                costs,
                 consumer,
                 traffic,
                 timed,

@@ -21,6 +21,7 @@ public final class ScenarioCatalog {
 
     /** Faults at a time and the article's own module: played for study, their findings are not part of the file. */
     private static final List<String> STUDIES = List.of(
+            "steady-stream",
             "doorbell-lost",
             "ring-cleared-at-rtr",
             "lock-held-by-modify-qp",

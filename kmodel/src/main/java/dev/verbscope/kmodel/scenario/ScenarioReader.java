@@ -13,6 +13,7 @@ import dev.verbscope.kmodel.consumer.PostFault;
 import dev.verbscope.kmodel.consumer.Repost;
 import dev.verbscope.kmodel.consumer.Retry;
 import dev.verbscope.kmodel.driver.ArticleDriver;
+import dev.verbscope.kmodel.driver.DriverCosts;
 import dev.verbscope.kmodel.driver.Drivers;
 import dev.verbscope.kmodel.hca.Peer;
 import dev.verbscope.kmodel.hca.RecvRing;
@@ -49,6 +50,8 @@ public final class ScenarioReader {
     /** Largest file believed to be a scenario, so that a wrong file does not fill the memory. */
     private static final long MAX_FILE_BYTES = 1 << 20;
 
+    private static final long MAX_COST_NANOS = 1_000_000;
+    private static final long MAX_CACHE_BYTES = 1 << 28;
     private static final long MAX_NANOS = 10_000_000_000L;
 
     private ScenarioReader() {}
@@ -131,6 +134,7 @@ public final class ScenarioReader {
                 profile,
                 f.number("seed", Long.MIN_VALUE, Long.MAX_VALUE, 1),
                 device,
+                costs(f.object("costs")),
                 consumer(f.object("consumer"), device),
                 traffic(f.object("traffic")),
                 timed(f),
@@ -178,6 +182,34 @@ public final class ScenarioReader {
         return device;
     }
 
+    private static DriverCosts costs(JsonFields f) throws TraceFormatException {
+        DriverCosts usual = DriverCosts.DEFAULT;
+        DriverCosts costs = new DriverCosts(
+                nanos(f, "call_ns", usual.callNanos()),
+                nanos(f, "lock_ns", usual.lockNanos()),
+                nanos(f, "wqe_ns", usual.wqeNanos()),
+                nanos(f, "sge_ns", usual.sgeNanos()),
+                nanos(f, "doorbell_ns", usual.mmioNanos()),
+                nanos(f, "doorbell_record_ns", usual.recordNanos()),
+                nanos(f, "bus_ns", usual.busNanos()),
+                nanos(f, "poll_ns", usual.pollNanos()),
+                nanos(f, "cqe_ns", usual.cqeNanos()),
+                nanos(f, "flush_ns", usual.flushNanos()),
+                nanos(f, "modify_ns", usual.modifyNanos()),
+                nanos(f, "straddle_ns", usual.straddleNanos()),
+                nanos(f, "cold_miss_ns", usual.coldMissNanos()),
+                (int) f.number("cache_bytes", 0, MAX_CACHE_BYTES, usual.cacheBytes()),
+                nanos(f, "interrupt_ns", usual.interruptNanos()),
+                nanos(f, "handle_ns", usual.handleNanos()),
+                nanos(f, "page_cross_ns", usual.pageCrossNanos()));
+        f.noOthers();
+        return costs;
+    }
+
+    private static int nanos(JsonFields f, String field, int usual) throws TraceFormatException {
+        return (int) f.number(field, 0, MAX_COST_NANOS, usual);
+    }
+
     private static ModuleConfig consumer(JsonFields f, Scenario.Device device) throws TraceFormatException {
         int slots = (int) f.number("slots", 1, 65536, 256);
         int cqe = (int) f.number("cqe", 1, 65536, 512);
@@ -200,9 +232,20 @@ public final class ScenarioReader {
                 repost(f.object("repost"), slots),
                 f.choice("retry", Retry.class, Retry.FROM_BAD_WR),
                 mistakes,
-                faults(f));
+                faults(f),
+                layout(f),
+                f.flag("moderation", false));
         f.noOthers();
         return config;
+    }
+
+    private static ModuleConfig.Layout layout(JsonFields f) throws TraceFormatException {
+        ModuleConfig.Layout usual = ModuleConfig.Layout.PACKED;
+        int align = (int) f.number("buffer_align", 1, 1 << 20, usual.bufferAlign());
+        if (Integer.bitCount(align) != 1) {
+            throw f.wrong("buffer_align", "a power of two");
+        }
+        return new ModuleConfig.Layout(f.flag("line_aligned", usual.lineAligned()), align);
     }
 
     private static Repost repost(JsonFields f, int slots) throws TraceFormatException {

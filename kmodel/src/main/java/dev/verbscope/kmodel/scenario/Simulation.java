@@ -1,8 +1,8 @@
 package dev.verbscope.kmodel.scenario;
 
+import dev.verbscope.kmodel.consumer.CostMeter;
 import dev.verbscope.kmodel.consumer.ReceiveModule;
 import dev.verbscope.kmodel.driver.ArticleDriver;
-import dev.verbscope.kmodel.driver.DriverCosts;
 import dev.verbscope.kmodel.driver.DriverFacts;
 import dev.verbscope.kmodel.driver.Drivers;
 import dev.verbscope.kmodel.driver.GenericDriver;
@@ -88,6 +88,7 @@ public final class Simulation {
                 load,
                 Task.process("rx_poll", firstPid + 1, 0),
                 softirq,
+                Task.process("kworker/1:1H", 37, 1),
                 Task.process("rmmod", firstPid + (int) setup.between(2, 40), 0));
         long start = BOOT_NANOS + setup.between(0, BOOT_NANOS);
         Simulator sim = new Simulator(start, Task.process("swapper/0", 0, 0), random.split());
@@ -98,10 +99,12 @@ public final class Simulation {
                 profile.probes().value().entryOffset());
         Kernel kernel = new Kernel(profile, sim, tracer, events, text, new KernelMemory(setup.split()), truth);
         Verbs verbs = new Verbs(kernel);
-        GenericDriver driver =
-                new GenericDriver(kernel, facts, DriverCosts.DEFAULT, softirq, (int) setup.between(17, 60));
+        GenericDriver driver = new GenericDriver(kernel, facts, scenario.costs(), softirq, (int) setup.between(17, 60));
         IbDevice device = new IbDevice("xxx0", facts.attrs(), driver);
-        ReceiveModule module = new ReceiveModule(kernel, verbs, device, scenario.consumer(), tasks);
+        CostMeter meter = new CostMeter(
+                sim, scenario.costs().handleNanos(), scenario.costs().interruptNanos(), driver.announceNanos());
+        driver.hca().pageCrossing(scenario.costs().pageCrossNanos());
+        ReceiveModule module = new ReceiveModule(kernel, verbs, device, scenario.consumer(), tasks, meter);
         for (TraceSink sink : sinks) {
             sink.begin(events, text, CPUS);
         }
@@ -113,6 +116,7 @@ public final class Simulation {
                 sim.after(LINGER_NANOS, tasks.unload(), module::unload);
             });
             peer[0].start(FIRST_MESSAGE_NANOS);
+            sim.after(FIRST_MESSAGE_NANOS, softirq, meter::start);
             for (TimedFault fault : scenario.timed()) {
                 long wait = start + fault.atNanos() - sim.now();
                 sim.after(wait, tasks.load(), () -> strike(fault, kernel, driver, verbs, module, peer[0]));
@@ -135,6 +139,7 @@ public final class Simulation {
                 peerEnd,
                 peer[0] == null ? 0 : peer[0].sent(),
                 peer[0] == null ? 0 : peer[0].rnrs(),
+                CostFigures.of(meter, peer[0] == null ? 0 : peer[0].rnrs()),
                 oops);
     }
 

@@ -33,6 +33,7 @@ import org.jspecify.annotations.Nullable;
  * @param peerEnd how the peer's sending ended; null if the run ended before
  * @param peerSent messages received in the peer's view
  * @param peerRnrs receiver-not-ready answers the peer got
+ * @param costs what the receive path cost
  * @param oops the kernel's report if it died, else null
  */
 public record SimulationResult(
@@ -48,6 +49,7 @@ public record SimulationResult(
         Peer.@Nullable End peerEnd,
         long peerSent,
         long peerRnrs,
+        CostFigures costs,
         @Nullable String oops) {
     /** The version of the ground-truth format. */
     public static final String SCHEMA = "verbscope.groundtruth/1";

@@ -4,6 +4,8 @@ package dev.verbscope.kmodel.trace;
 public enum CType {
     /** Kernel {@code u32}, printed unsigned. */
     U32("u32", 4, false, "%u"),
+    /** C {@code unsigned int}. */
+    UINT("unsigned int", 4, false, "%u"),
     /** C {@code int}. */
     INT("int", 4, true, "%d"),
     /** Kernel {@code bool}, printed by a ternary of two words. */

@@ -189,7 +189,7 @@ public final class EventDef {
 
     private static void value(StringBuilder out, Field f, long v) {
         switch (f.type) {
-            case U32, PROBE_U32 -> out.append(v & 0xffffffffL);
+            case U32, UINT, PROBE_U32 -> out.append(v & 0xffffffffL);
             case INT, PROBE_S32 -> out.append((int) v);
             case S64 -> out.append(v);
             case PROBE_X32 -> out.append("0x").append(Integer.toHexString((int) v));

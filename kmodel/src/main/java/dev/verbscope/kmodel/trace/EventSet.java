@@ -37,6 +37,8 @@ public final class EventSet {
     public final EventDef cqProcess;
     /** {@code rdma_core:cq_poll}: cq_id, requested, rc. */
     public final EventDef cqPoll;
+    /** {@code rdma_core:cq_modify}: cq_id, comps, usec. */
+    public final EventDef cqModify;
     /** {@code rdma_core:cq_drain_complete}: cq_id. */
     public final EventDef cqDrainComplete;
     /** {@code rdma_core:cq_free}: cq_id. */
@@ -85,6 +87,10 @@ public final class EventSet {
                 .field(CType.INT, "rc", ", returned "));
         cqDrainComplete = add(begin(Kind.TRACEPOINT, CORE, "cq_drain_complete").field(CType.U32, "cq_id", "cq.id="));
         cqFree = add(begin(Kind.TRACEPOINT, CORE, "cq_free").field(CType.U32, "cq_id", "cq.id="));
+        cqModify = add(begin(Kind.TRACEPOINT, CORE, "cq_modify")
+                .field(CType.U32, "cq_id", "cq.id=")
+                .field(CType.UINT, "comps", " comps=")
+                .field(CType.UINT, "usec", " usec="));
         postRecvTracepoint = articleTracepoint(profile.tracepoint().value());
         console = add(begin(Kind.CONSOLE, "printk", "console"));
         postRecv = add(begin(Kind.KPROBE, PROBE, "post_recv")

@@ -8,6 +8,7 @@ import dev.verbscope.kmodel.consumer.Mistake;
 import dev.verbscope.kmodel.consumer.ModuleConfig;
 import dev.verbscope.kmodel.consumer.Repost;
 import dev.verbscope.kmodel.consumer.Retry;
+import dev.verbscope.kmodel.driver.DriverCosts;
 import dev.verbscope.kmodel.hca.Peer;
 import dev.verbscope.kmodel.profile.KernelProfile;
 import dev.verbscope.kmodel.profile.KernelProfiles;
@@ -144,7 +145,7 @@ class SimulationTest {
         byte[] bytes = trace(ScenarioCatalog.shipped("healthy-batch-16"), KernelProfiles.ARTICLE_CHECKED, 1);
         String digest =
                 HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(bytes));
-        assertThat(digest).isEqualTo("ed4fda7d57f05b56f4c21dff8b889c735fa219ebe8a5b562fa01e41efa4b13b2");
+        assertThat(digest).isEqualTo("27d823f1f97ed015e402ecf4c66bb05bac22f0371cc677cd3d910c2c468e1d01");
     }
 
     @Test
@@ -184,6 +185,7 @@ class SimulationTest {
                 "article-checked",
                 1,
                 new Scenario.Device("article", 30, 16384, false, false),
+                DriverCosts.DEFAULT,
                 consumer,
                 new Peer.Traffic(messages, 1, 2000, 8, 300, 15_000, 50_000, 3),
                 List.of(),
