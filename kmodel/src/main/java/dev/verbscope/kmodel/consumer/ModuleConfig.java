@@ -9,6 +9,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * How the receive module is set up.
  *
+ * @param kind which consumer it is
+ * @param credits receives that a consumer with credits keeps posted
  * @param slots receive buffers
  * @param bufferBytes bytes of each
  * @param asked caps the QP is asked for
@@ -22,8 +24,12 @@ import org.jspecify.annotations.Nullable;
  * @param faults faults planted in its posts
  * @param layout where its structures and buffers lie
  * @param moderated whether the device adapts how often it tells of completions, where it can (DIM)
+ * @param staysInInit whether the connection never gets beyond INIT
+ * @param fill buffers that are in use; those beyond are spare until a {@code post-spare} fault brings them in
  */
 public record ModuleConfig(
+        Kind kind,
+        int credits,
         int slots,
         int bufferBytes,
         IbQpCap asked,
@@ -36,7 +42,32 @@ public record ModuleConfig(
         Set<Mistake> mistakes,
         List<PostFault> faults,
         Layout layout,
-        boolean moderated) {
+        boolean moderated,
+        boolean staysInInit,
+        int fill) {
+    /** A kind of consumer. */
+    public enum Kind {
+        /** The article's receive module. */
+        RXMOD("rx_recv_done"),
+        /** The NFS/RDMA client, xprtrdma. */
+        NFS_CLIENT("xprt_recv_done"),
+        /** The NFS/RDMA server, svcrdma. */
+        NFS_SERVER("svc_recv_done"),
+        /** The NVMe-oF target. */
+        NVMET("nvmet_recv_done");
+
+        private final String doneEvent;
+
+        Kind(String doneEvent) {
+            this.doneEvent = doneEvent;
+        }
+
+        /** Name of the probe event on its done function, as the capture recipes have it. */
+        public String doneEvent() {
+            return doneEvent;
+        }
+    }
+
     /** Who polls the CQ. */
     public enum Polling {
         /** The module's own thread in a loop (article 5.3); wr_id is the slot's number. */
@@ -80,7 +111,7 @@ public record ModuleConfig(
         public static final Layout PACKED = new Layout(false, 4096);
     }
 
-    /** Packed, not moderated. */
+    /** The article's module, packed, not moderated. */
     public ModuleConfig(
             int slots,
             int bufferBytes,
@@ -94,6 +125,8 @@ public record ModuleConfig(
             Set<Mistake> mistakes,
             List<PostFault> faults) {
         this(
+                Kind.RXMOD,
+                0,
                 slots,
                 bufferBytes,
                 asked,
@@ -106,7 +139,9 @@ public record ModuleConfig(
                 mistakes,
                 faults,
                 Layout.PACKED,
-                false);
+                false,
+                false,
+                slots);
     }
 
     /** Copies the collections. */

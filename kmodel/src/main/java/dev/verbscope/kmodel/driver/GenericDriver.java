@@ -45,6 +45,7 @@ import org.jspecify.annotations.Nullable;
 public final class GenericDriver implements DeviceOps {
     private static final int QP_BYTES = 0x800;
     private static final int CQ_BYTES = 0x200;
+    private static final int CHAIN_LEVELS = 14;
     private static final int LOCKUP_WRS = 1 << 20;
 
     private final Kernel kernel;
@@ -131,7 +132,11 @@ public final class GenericDriver implements DeviceOps {
         int ret = postLocked(qp, wr, badWr);
         sim.unlock();
         sim.advance(costs.callNanos());
-        traceReturn(kernel.events().postRecvRet, postRecvEntry, caller.address(), ret);
+        if (postOneEntry == 0 && kernel.events().postRecvExit.exists()) {
+            traceExit(qp, wr, badWr, caller, ret);
+        } else {
+            traceReturn(kernel.events().postRecvRet, postRecvEntry, caller.address(), ret);
+        }
         return ret;
     }
 
@@ -529,6 +534,40 @@ public final class GenericDriver implements DeviceOps {
             v[6] = wr.next == null ? 0 : wr.next.address;
             v[7] = badWr == null ? 0 : badWr.address;
             kernel.tracer().emit(kernel.events().postRecv);
+            if (postOneEntry == 0) {
+                traceChain(qp, wr);
+            }
+        }
+    }
+
+    /** The probe that follows the chain's next pointers where no function of one WR can be probed. */
+    private void traceChain(HcaQp qp, IbRecvWr head) {
+        long[] v = kernel.tracer().values();
+        v[0] = postRecvEntry;
+        v[1] = qp.qpNum;
+        v[2] = head.address;
+        // behind the end a fetch fails and leaves what was there before (CAPTURE_FACTS.md fact 4): one zero, then
+        // anything
+        int at = 3;
+        IbRecvWr wr = head;
+        while (wr != null && at < 3 + CHAIN_LEVELS) {
+            wr = wr.next;
+            v[at++] = wr == null ? 0 : wr.address;
+        }
+        kernel.tracer().emit(kernel.events().postRecvChain);
+    }
+
+    private void traceExit(HcaQp qp, IbRecvWr wr, @Nullable WrRef badWr, KernelPlace caller, int ret) {
+        if (kernel.tracer().on()) {
+            IbRecvWr bad = badWr == null ? null : badWr.wr;
+            long[] v = kernel.tracer().values();
+            v[0] = postRecvEntry;
+            v[1] = caller.address();
+            v[2] = ret;
+            v[3] = qp.qpNum;
+            v[4] = wr.address;
+            v[5] = bad == null ? 0 : bad.address;
+            kernel.tracer().emit(kernel.events().postRecvExit);
         }
     }
 

@@ -40,6 +40,7 @@ public final class Hca {
     private final ErrorRules rules;
     private final KernelText.@Nullable Place cqPostEntry;
     private final Task completionTask;
+    private final KernelText.Place qpEventEntry;
     private final Map<Integer, IbMr> keys = new HashMap<>();
     private final Set<Long> stalePages = new HashSet<>();
     private @Nullable IbMr lastKey;
@@ -59,6 +60,7 @@ public final class Hca {
         this.rules = rules;
         this.cqPostEntry = cqPostEntry;
         this.completionTask = completionTask;
+        this.qpEventEntry = kernel.text().function("__ib_qp_event_handler", 0x40, "ib_core");
     }
 
     /** Who runs when the device completes or takes a message. */
@@ -263,21 +265,7 @@ public final class Hca {
     private boolean cqe(
             HcaCq cq, @Nullable RecvRing ring, int qpNum, long wrId, WcStatus status, WcOpcode opcode, int byteLen) {
         kernel.sim().pass(CQE_NANOS);
-        if (kernel.tracer().on() && cqPostEntry != null) {
-            long[] v = kernel.tracer().values();
-            v[0] = cqPostEntry.address();
-            v[1] = cq.address;
-            v[2] = wrId;
-            v[3] = status.number();
-            // an error CQE's opcode is not valid; captures show 0 there (CAPTURE_FACTS.md fact 7)
-            v[4] = status == WcStatus.SUCCESS
-                    ? opcode.number(kernel.profile().wcOpcodes().value())
-                    : 0;
-            v[5] = 0;
-            v[6] = byteLen;
-            v[7] = qpNum;
-            kernel.tracer().emit(kernel.events().cqPost);
-        }
+        traceCqe(cq.address, qpNum, wrId, status, opcode, byteLen);
         if (!cq.add(ring, wrId, status, opcode, byteLen, 0, qpNum)) {
             kernel.observer().cqOverflow(cq);
             overflow(cq);
@@ -285,6 +273,31 @@ public final class Hca {
         }
         tell(cq);
         return true;
+    }
+
+    /** The probe on the function that makes a CQE, where there is one. */
+    private void traceCqe(long cq, int qpNum, long wrId, WcStatus status, WcOpcode opcode, int byteLen) {
+        if (!kernel.tracer().on() || cqPostEntry == null) {
+            return;
+        }
+        long[] v = kernel.tracer().values();
+        v[0] = cqPostEntry.address();
+        v[1] = cq;
+        v[2] = wrId;
+        v[3] = status.number();
+        // an error CQE's opcode is not valid; captures show 0 there (CAPTURE_FACTS.md fact 7)
+        v[4] = status == WcStatus.SUCCESS
+                ? opcode.number(kernel.profile().wcOpcodes().value())
+                : 0;
+        v[5] = 0;
+        v[6] = byteLen;
+        v[7] = qpNum;
+        kernel.tracer().emit(kernel.events().cqPost);
+    }
+
+    /** A send of a QP on this device that is not modelled itself ended: only its CQE shows. */
+    void traceSend(int qpNum, long cq, long wrId, WcStatus status) {
+        traceCqe(cq, qpNum, wrId, status, WcOpcode.SEND, 0);
     }
 
     private void tell(HcaCq cq) {
@@ -335,6 +348,14 @@ public final class Hca {
 
     private void raise(IbEventType type, int number, @Nullable Consumer<IbEventType> handler) {
         kernel.observer().asyncEvent(type, number);
+        boolean ofQp = type == IbEventType.QP_FATAL || type == IbEventType.QP_LAST_WQE_REACHED;
+        if (ofQp && kernel.tracer().on()) {
+            long[] v = kernel.tracer().values();
+            v[0] = qpEventEntry.address();
+            v[1] = type.number();
+            v[2] = number;
+            kernel.tracer().emit(kernel.events().qpEvent);
+        }
         if (handler != null) {
             handler.accept(type);
         }
