@@ -17,12 +17,16 @@ public interface Detector extends LedgerListener {
         return List.of(
                 new SingleWrPosting(),
                 new RepostLeak(),
+                new RnrStartup(),
+                new ReceiveSilence(),
                 new EnomemCauses(),
                 new PostRejected(),
                 new PostInErrorState(),
                 new DoublePost(),
                 new CompletionErrors(),
                 new FlushStorm(),
+                new PostLatency(),
+                new QueueSizing(),
                 new CaptureQuality());
     }
 }
