@@ -52,7 +52,7 @@ public record DriverFacts(
     private static final Map<String, DriverFacts> BY_MODULE = Map.ofEntries(
             Map.entry("rdma_rxe", new DriverFacts("rxe", Doorbell.NONE, false, true, false, false, RqSize.RXE)),
             Map.entry("siw", new DriverFacts("siw", Doorbell.NONE, false, false, false, false, RqSize.SIW)),
-            Map.entry("irdma", new DriverFacts("irdma", Doorbell.NONE, false, false, true, false, RqSize.IRDMA)),
+            Map.entry("irdma", new DriverFacts("irdma", Doorbell.NONE, false, false, false, false, RqSize.IRDMA)),
             Map.entry("rdmavt", new DriverFacts("rdmavt", Doorbell.NONE, false, false, false, false, RqSize.RDMAVT)),
             Map.entry("mlx5_ib", new DriverFacts("mlx5", Doorbell.RECORD, false, false, true, false, RqSize.MLX5)),
             Map.entry("mlx4_ib", new DriverFacts("mlx4", Doorbell.RECORD, false, false, true, false, RqSize.MLX4)),

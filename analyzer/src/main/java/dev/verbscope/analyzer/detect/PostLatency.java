@@ -233,7 +233,10 @@ final class PostLatency implements Detector {
             } else if (body.startsWith("}")) {
                 if (depthOfPost[cpu] == depth[cpu] && depth[cpu] > 0) {
                     depthOfPost[cpu] = 0;
-                    record(at, text.substring(0, bar), body.length() > 1 && isPost(body) ? name(body) : function);
+                    record(at, text.substring(0, bar), isPost(body) ? name(body) : function);
+                } else if (depthOfPost[cpu] == 0 && isPost(body)) {
+                    // opened before the trace began
+                    record(at, text.substring(0, bar), name(body));
                 }
                 depth[cpu] = Math.max(0, depth[cpu] - 1);
             } else if (depthOfPost[cpu] == 0 && isPost(body)) {

@@ -24,6 +24,16 @@ final class RepostLeak implements Detector {
     private static final int MIN_LOST = 3;
 
     private final List<EventRef> rnr = new ArrayList<>();
+    private final List<EventRef> malformed = new ArrayList<>();
+    private long malformedCount;
+
+    @Override
+    public void badMessage(Moment at, String consumer) {
+        malformedCount++;
+        if (malformed.size() < MAX_EVIDENCE / 2) {
+            malformed.add(at.ref(consumer + " dropped a malformed message"));
+        }
+    }
 
     @Override
     public void otherCompletion(Moment at, ReceiveQueue queue, long wrId, int status) {
@@ -168,6 +178,14 @@ final class RepostLeak implements Detector {
             finding.fact("first_lost", "0x" + Long.toHexString(idle.wrId(first)))
                     .fact("last_held_by", holder.event() + " in " + holder.comm() + "-" + holder.pid())
                     .evidence(holder);
+        }
+        // one lost buffer for each bad message, give or take a batch that was still to come
+        if (malformedCount > 0 && Math.abs(malformedCount - lost) <= Math.max(1, batch)) {
+            finding.fact("malformed_messages", malformedCount)
+                    .evidence(malformed)
+                    .alsoCause("As many malformed messages were dropped as buffers were lost.");
+            KernelLog.knownBugs(
+                    finding, "leak-with-malformed-messages", capture.info().kernel());
         }
         if (queue.trustedFrom() != VerbsSink.UNKNOWN) {
             finding.fact("trusted_from_ns", queue.trustedFrom());

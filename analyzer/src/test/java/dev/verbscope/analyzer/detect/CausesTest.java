@@ -35,7 +35,7 @@ class CausesTest {
         CaptureFacts facts =
                 new CaptureFacts(ledger, stats, new TraceInfo("test", "test"), MissedHits.UNKNOWN, 1000, last);
         List<Finding> found = new ArrayList<>();
-        detectors.forEach(detector -> detector.finish(facts, found::add));
+        found.addAll(Detector.findings(detectors, facts));
         return found;
     }
 
