@@ -25,6 +25,7 @@ import picocli.CommandLine.Spec;
             AnonymiseCommand.class,
             SimulateCommand.class,
             ProfilesCommand.class,
+            ExplainCommand.class,
             AutoComplete.GenerateCompletion.class
         },
         exitCodeListHeading = "%nExit codes:%n",
@@ -78,6 +79,8 @@ public final class Main implements Runnable {
         Main main = new Main();
         CommandLine line = new CommandLine(main);
         line.setCaseInsensitiveEnumValuesAllowed(true);
+        // so that "explain -12" is an errno and no option
+        line.getSubcommands().get("explain").setUnmatchedOptionsArePositionalParams(true);
         line.setExecutionExceptionHandler((exception, cmd, parsed) -> main.failed(exception, cmd));
         return line;
     }
