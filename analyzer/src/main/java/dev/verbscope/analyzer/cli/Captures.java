@@ -3,9 +3,11 @@ package dev.verbscope.analyzer.cli;
 import dev.verbscope.analyzer.Analysis;
 import dev.verbscope.analyzer.bind.Bindings;
 import dev.verbscope.analyzer.detect.MissedHits;
+import dev.verbscope.analyzer.ledger.LedgerListener;
 import dev.verbscope.analyzer.probe.BundleInput;
 import dev.verbscope.analyzer.probe.ProbeMisses;
 import dev.verbscope.analyzer.report.AnalysisReport;
+import dev.verbscope.traces.event.TraceEvent;
 import dev.verbscope.traces.event.TraceInfo;
 import dev.verbscope.traces.event.TraceReader;
 import dev.verbscope.traces.format.EventCatalog;
@@ -15,6 +17,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 
 /** Opens captures and analyses them, for every command that does. */
 final class Captures {
@@ -25,12 +28,20 @@ final class Captures {
         Bindings bindings = Bindings.withFiles(bindingFiles);
         List<AnalysisReport> reports = new ArrayList<>();
         for (String path : paths) {
-            reports.add(analyze(path, bindings));
+            reports.add(analyze(path, bindings, List.of(), event -> {}));
         }
         return reports;
     }
 
-    private static AnalysisReport analyze(String path, Bindings bindings) throws IOException {
+    /**
+     * Analyses one file.
+     *
+     * @param listeners told while the ledger grows
+     * @param each told of each item of the capture
+     */
+    static AnalysisReport analyze(
+            String path, Bindings bindings, List<LedgerListener> listeners, Consumer<TraceEvent> each)
+            throws IOException {
         if (!path.equals("-") && Files.isRegularFile(Path.of(path)) && BundleInput.isBundle(Path.of(path))) {
             try (BundleInput bundle = BundleInput.open(Path.of(path));
                     TraceReader reader = TraceInputs.open(bundle.trace().toString(), EventCatalog.shipped())) {
@@ -41,11 +52,11 @@ final class Captures {
                 ProbeMisses misses = bundle.misses();
                 MissedHits missed =
                         misses == null ? MissedHits.UNKNOWN : new MissedHits(misses.missed(), misses.exact());
-                return Analysis.run(reader, bindings, missed);
+                return Analysis.run(reader, bindings, missed, listeners, each);
             }
         }
         try (TraceReader reader = TraceInputs.open(path, EventCatalog.shipped())) {
-            return Analysis.run(reader, bindings);
+            return Analysis.run(reader, bindings, MissedHits.UNKNOWN, listeners, each);
         }
     }
 }

@@ -19,6 +19,7 @@ import picocli.CommandLine.Spec;
         subcommands = {
             AnalyzeCommand.class,
             InfoCommand.class,
+            ChartCommand.class,
             ConvertCommand.class,
             ProbeCommand.class,
             DoctorCommand.class,

@@ -28,6 +28,9 @@ public interface LedgerListener {
     /** A completion that is a send, or cannot be told. */
     default void otherCompletion(Moment at, ReceiveQueue queue, long wrId, int status) {}
 
+    /** The core polled a CQ, by its restrack id: {@code returned} completions of both sides. */
+    default void cqPolled(Moment at, long cqId, int requested, int returned) {}
+
     /** A consumer told of an error of its own post. */
     default void consumerError(ConsumerError error) {}
 

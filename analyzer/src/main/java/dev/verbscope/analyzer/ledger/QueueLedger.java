@@ -844,7 +844,11 @@ public final class QueueLedger implements VerbsSink {
     // ------------------------------------------------------------------------------------------------ everything else
 
     @Override
-    public void cqPolled(Moment at, long cqId, int requested, int returned) {}
+    public void cqPolled(Moment at, long cqId, int requested, int returned) {
+        for (LedgerListener listener : listeners) {
+            listener.cqPolled(at, cqId, requested, returned);
+        }
+    }
 
     @Override
     public void cqAllocated(Moment at, long cqId, int entries) {
