@@ -39,6 +39,7 @@ final class CompletionChart extends TimeChart {
         String unit = first().inNanoseconds() ? "receives a second" : "receives per 1000 clock units";
         StringBuilder alt = new StringBuilder(picture.title()).append(". ");
         XYPlot good = timePlot(false, unit);
+        long received = 0;
         for (int i = 0; i < sources.size(); i++) {
             ChartSource source = sources.get(i);
             List<QueueSeries> of = i == 0 ? queues : queues(source);
@@ -46,6 +47,7 @@ final class CompletionChart extends TimeChart {
                 picture.subtitle(Charts.about(source, of.size()));
             }
             Columns columns = columns(source, of, Metric.RECEIVED);
+            received += sum(of, Metric.RECEIVED);
             if (i == 0) {
                 plots.area(good, columns, theme.series(i == 0 ? 0 : 1), c -> columns.rate(of, Metric.RECEIVED, c));
             } else {
@@ -60,10 +62,17 @@ final class CompletionChart extends TimeChart {
                     .append(counts(of))
                     .append(". ");
         }
+        if (received == 0) {
+            good.getRangeAxis().setRange(0, 1);
+        }
         picture.section(
                 1,
                 look.compact() ? 150 : 260,
-                List.of(plots.panel("Receives completed with success, all queues", good)));
+                List.of(plots.panel(
+                        look.queue() == null
+                                ? "Receives completed with success, all queues"
+                                : "Receives completed with success",
+                        good)));
         if (overlaid()) {
             for (int i = 0; i < 2; i++) {
                 errorPanel(
@@ -140,7 +149,10 @@ final class CompletionChart extends TimeChart {
         }
         bad.getRangeAxis().setStandardTickUnits(org.jfree.chart.axis.NumberAxis.createIntegerTickUnits());
         picture.section(
-                1, look.compact() ? 150 : 220, List.of(plots.panel(whose + "Errors, stacked, all queues", bad)));
+                1,
+                look.compact() ? 150 : 220,
+                List.of(plots.panel(
+                        whose + (look.queue() == null ? "Errors, stacked, all queues" : "Errors, stacked"), bad)));
     }
 
     private void errorMap(Picture picture, List<QueueSeries> queues) {

@@ -112,7 +112,7 @@ final class ChartCommand implements Callable<Integer> {
         for (String file : files) {
             Timeline timeline = new Timeline();
             AnalysisReport report = Captures.analyze(file, meaning, List.of(timeline), event -> {});
-            sources.add(new ChartSource(label(file), report, timeline));
+            sources.add(new ChartSource(Labels.of(file, files), report, timeline));
         }
         Picture picture;
         try {
@@ -125,26 +125,5 @@ final class ChartCommand implements Callable<Integer> {
             PictureWriter.write(picture, format, width, out);
         }
         return 0;
-    }
-
-    /** The file's name; with its folder where two files share a name. */
-    private String label(String file) {
-        Path path = Path.of(file);
-        Path name = path.getFileName();
-        long same = files.stream()
-                .filter(f -> name != null && Path.of(f).endsWith(name))
-                .count();
-        Path folder = path.toAbsolutePath().getParent();
-        if (same > 1 && name != null && folder != null && folder.getFileName() != null) {
-            Path above = folder.getParent();
-            String shown = folder.getFileName() + "/" + name;
-            long still = files.stream()
-                    .filter(f -> Path.of(f).toAbsolutePath().toString().endsWith(shown))
-                    .count();
-            return still > 1 && above != null && above.getFileName() != null
-                    ? above.getFileName() + "/" + shown
-                    : shown;
-        }
-        return name == null ? file : name.toString();
     }
 }

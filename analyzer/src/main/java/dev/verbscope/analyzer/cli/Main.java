@@ -64,9 +64,14 @@ public final class Main implements Runnable {
     static final class Version implements CommandLine.IVersionProvider {
         @Override
         public String[] getVersion() {
-            String version = Main.class.getPackage().getImplementationVersion();
-            return new String[] {"verbscope " + (version == null ? "(not packaged)" : version)};
+            return new String[] {"verbscope " + version()};
         }
+    }
+
+    /** The version of the jar. */
+    static String version() {
+        String version = Main.class.getPackage().getImplementationVersion();
+        return version == null ? "(not packaged)" : version;
     }
 
     @Override
