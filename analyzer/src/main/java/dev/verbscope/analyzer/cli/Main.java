@@ -57,9 +57,14 @@ public final class Main implements Runnable {
     static final class Version implements CommandLine.IVersionProvider {
         @Override
         public String[] getVersion() {
-            String version = Main.class.getPackage().getImplementationVersion();
-            return new String[] {"verbscope " + (version == null ? "(not packaged)" : version)};
+            return new String[] {"verbscope " + version()};
         }
+    }
+
+    /** The version of the jar. */
+    static String version() {
+        String version = Main.class.getPackage().getImplementationVersion();
+        return version == null ? "(not packaged)" : version;
     }
 
     @Override
@@ -77,6 +82,8 @@ public final class Main implements Runnable {
         commands.put("anonymise", AnonymiseCommand.class);
         commands.put("simulate", SimulateCommand.class);
         commands.put("profiles", ProfilesCommand.class);
+        commands.put("explain", ExplainCommand.class);
+        commands.put("chart", ChartCommand.class);
         commands.put("generate-completion", AutoComplete.GenerateCompletion.class);
         return commands;
     }
@@ -101,6 +108,11 @@ public final class Main implements Runnable {
         CommandLine line = new CommandLine(main);
         commands.forEach(line::addSubcommand);
         line.setCaseInsensitiveEnumValuesAllowed(true);
+        // so that "explain -12" is an errno and no option
+        CommandLine explain = line.getSubcommands().get("explain");
+        if (explain != null) {
+            explain.setUnmatchedOptionsArePositionalParams(true);
+        }
         line.setExecutionExceptionHandler((exception, cmd, parsed) -> main.failed(exception, cmd));
         return line;
     }
