@@ -92,7 +92,15 @@ class ExampleConsumersTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"linux-5.10,rxe", "linux-6.1,rxe", "linux-6.12,rxe", "linux-7.2,rxe", "article-checked,article"})
+    @CsvSource({
+        "linux-5.10,rxe",
+        "linux-6.1,rxe",
+        "linux-6.12,rxe",
+        "linux-7.2,rxe",
+        "article-checked,article",
+        "linux-6.12,mlx5",
+        "linux-4.4,mlx4"
+    })
     void theCorrectedModuleIsClean(String profile, String driver) throws IOException {
         Machine rx = receive(setup(profile, driver), RxModule.Form.CORRECTED, RxModule.Teardown.RIGHT, false, 1000);
         Machine.run(sim);

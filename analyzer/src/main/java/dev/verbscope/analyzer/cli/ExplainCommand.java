@@ -25,7 +25,9 @@ import picocli.CommandLine.Spec;
 /** {@code verbscope explain}: rules, errnos, statuses, vendor errors and symptoms. */
 @Command(
         name = "explain",
-        description = "Explains a rule, an errno by driver, a completion status, a vendor_err, or a symptom.",
+        description =
+                "Explains a rule, an errno by driver, a completion status, a vendor_err, a symptom, or a function of"
+                        + " the kernel's RDMA API.",
         mixinStandardHelpOptions = true,
         sortOptions = false,
         exitCodeListHeading = "%nExit codes:%n",
@@ -39,7 +41,8 @@ import picocli.CommandLine.Spec;
             "  verbscope explain vendor_err mlx5 0x52",
             "  verbscope explain symptoms",
             "  verbscope explain stalls               (symptoms with that word)",
-            "  verbscope explain versions"
+            "  verbscope explain versions",
+            "  verbscope explain ib_post_recv         (a function of the kernel's RDMA API)"
         })
 final class ExplainCommand implements Callable<Integer> {
     private static final int WIDTH = 100;
@@ -61,7 +64,13 @@ final class ExplainCommand implements Callable<Integer> {
     /** Where pages come from, in the order in which they are asked; {@code explain NAME} of other things is added here. */
     private List<ExplainPages> sources(KernelProfile kernel) {
         return List.of(
-                new Rules(), new Errnos(kernel), new Statuses(), new VendorErrors(), new Versions(), new Symptoms());
+                new Rules(),
+                new Errnos(kernel),
+                new Statuses(),
+                new VendorErrors(),
+                new Versions(),
+                new ApiPages(kernel),
+                new Symptoms());
     }
 
     @Override

@@ -288,7 +288,11 @@ public final class Verbs {
         return cq.device.ops().resizeCq(cq, cqe);
     }
 
-    /** {@code ib_get_dma_mr}: one key over all memory the device can address. */
+    /**
+     * One key over all memory the device can address, of no protection domain: what {@code ib_get_dma_mr} gave to 4.8
+     * and {@code pd->local_dma_lkey} is since. A consumer that is to meet the function's absence calls {@link
+     * MemoryRegions#ibGetDmaMr}.
+     */
     public IbMr ibGetDmaMr(IbDevice device, boolean localWrite) {
         return device.ops().regMr(0, Long.MAX_VALUE, localWrite);
     }

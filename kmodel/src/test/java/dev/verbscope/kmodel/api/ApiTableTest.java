@@ -19,6 +19,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -187,5 +188,42 @@ class ApiTableTest {
         }
         assertThat(missing).as("in the table, in no test").isEmpty();
         assertThat(covered.keySet()).as("in a test, not in the table").isSubsetOf(known);
+    }
+
+    /** The table of functions, kernels and tests that is kept beside the code; -Dgolden.update=true writes it anew. */
+    @Test
+    void theTableInTheDocumentsIsThatOfTheCode() throws IOException {
+        Map<String, Set<String>> covered = covered();
+        StringBuilder out = new StringBuilder(8192);
+        out.append("| | function | kernels | success | other results |\n| --- | --- | --- | --- | --- |\n");
+        for (ApiFunction f : ApiTable.all()) {
+            String kernels = KernelProfiles.all().stream()
+                    .filter(p -> p.mainline() && f.in(p))
+                    .map(p -> String.valueOf(p.version()))
+                    .collect(Collectors.joining(" "));
+            String others = f.outcomes().stream()
+                    .map(o -> o.result() + ": " + tests(covered, f.name() + " " + o.result()))
+                    .collect(Collectors.joining("<br>"));
+            out.append("| ")
+                    .append(f.group())
+                    .append(" | ")
+                    .append(f.name())
+                    .append(" | ")
+                    .append(kernels.isEmpty() ? "none" : kernels)
+                    .append(" | ")
+                    .append(tests(covered, f.name() + " "))
+                    .append(" | ")
+                    .append(others)
+                    .append(" |\n");
+        }
+        Path file = Path.of("docs", "api-tests.md");
+        if (Boolean.getBoolean("golden.update")) {
+            Files.writeString(file, out);
+        }
+        assertThat(file).hasContent(out.toString());
+    }
+
+    private static String tests(Map<String, Set<String>> covered, String key) {
+        return String.join(", ", covered.getOrDefault(key, Set.of()));
     }
 }
