@@ -187,11 +187,13 @@ public final class ApiTable {
                 .until(4, 12)
                 .use("rdma_modify_ah")
                 .c(3, 6, "int ib_modify_ah(struct ib_ah *ah, struct ib_ah_attr *ah_attr)")
+                .outcome("-EINVAL", "no such port or GID index, or no GRH on an Ethernet port")
                 .outcome(NO_OP, "the driver has no such op: most have not");
         fn("G6", "rdma_modify_ah", "AddressHandles.rdmaModifyAh")
                 .since(4, 12)
                 .use("ib_modify_ah")
                 .c(4, 12, "int rdma_modify_ah(struct ib_ah *ah, struct rdma_ah_attr *ah_attr)")
+                .outcome("-EINVAL", "no such port or GID index, or no GRH on an Ethernet port")
                 .outcome(NO_OP, "the driver has no such op: most have not");
         fn("G6", "ib_query_ah", "AddressHandles.ibQueryAh")
                 .until(4, 12)
@@ -345,6 +347,7 @@ public final class ApiTable {
                 .article()
                 .use("ib_alloc_fast_reg_mr")
                 .c(4, 4, "struct ib_mr *ib_alloc_mr(struct ib_pd *pd, enum ib_mr_type mr_type, u32 max_num_sg)")
+                .outcome(NO_OP, "the driver has no such op: older hardware")
                 .outcome("-EINVAL", "no entries, or more than the device can do")
                 .from("KERNEL_FACTS.md 2.1, 6.3; emits rdma_core:mr_alloc from 5.6, failures too");
         fn("G8", "ib_map_mr_sg", "MemoryRegions.ibMapMrSg")
@@ -379,6 +382,7 @@ public final class ApiTable {
                 .c(3, 6, "int ib_bind_mw(struct ib_qp *qp, struct ib_mw *mw, struct ib_mw_bind *mw_bind)")
                 .outcome(NO_OP, "the driver has no such op")
                 .outcome("-EINVAL", "the QP cannot send, is no RC or UC, or is of another PD")
+                .outcome("-ENOMEM", "the send queue is full")
                 .outcome("MW_BIND_ERR", "the MR has no IB_ACCESS_MW_BIND, is too small, or lacks local write")
                 .trap("the new rkey counts when the bind has completed; binding no bytes takes the access away")
                 .from(gone);
@@ -429,6 +433,7 @@ public final class ApiTable {
                 .prototypeOnly()
                 .c(3, 6, "int ib_peek_cq(struct ib_cq *cq, int wc_cnt)")
                 .outcome("unknown symbol", "in every mainline kernel: declared to 4.4, defined in none")
+                .outcome(NO_OP, "the driver has no such op: of the modelled ones rxe has")
                 .from(FACTS + ": the driver op exists to 7.2 and rxe has one");
         fn("G10", "ib_req_notify_cq", "CompletionQueues.ibReqNotifyCq")
                 .c(3, 6, "int ib_req_notify_cq(struct ib_cq *cq, enum ib_cq_notify_flags flags)")

@@ -165,13 +165,13 @@ public final class MemoryRegions {
      * {@code ib_alloc_mr(pd, IB_MR_TYPE_MEM_REG, max)}, from 4.4 in this table.
      *
      * @param maxNumSg most pages
-     * @throws IbError -EINVAL for none or more than the device can do
+     * @throws IbError -EINVAL for none or more than the device can do; -EOPNOTSUPP without such an op
      */
     public IbMr ibAllocMr(IbPd pd, int maxNumSg) {
         gate.call("ib_alloc_mr");
         ControlOps ops = pd.device.ops().control();
         int ret = !ops.has(DeviceOp.ALLOC_MR)
-                ? -Errno.EOPNOTSUPP
+                ? gate.noOp()
                 : maxNumSg < 1 || maxNumSg > pd.device.attrs().maxFastRegPages() ? -Errno.EINVAL : 0;
         IbMr mr = ret == 0 ? made(pd, ops.allocMr(pd, maxNumSg)) : null;
         if (kernel.tracer().on()) {

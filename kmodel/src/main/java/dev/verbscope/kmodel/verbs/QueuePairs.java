@@ -46,14 +46,15 @@ public final class QueuePairs {
     /**
      * {@code ib_query_qp}.
      *
-     * @param attr gets the attributes
-     * @return the caps as the device has them
+     * @param attr gets the state and the attributes that the mask names
+     * @param cap gets the caps as the device has them, which create_qp may not have written back
      */
-    public IbQpCap ibQueryQp(IbQp qp, IbQpAttr attr) {
-        attr.merge(qp.attr, ~0);
+    public int ibQueryQp(IbQp qp, IbQpAttr attr, int mask, Ports.Out<IbQpCap> cap) {
+        attr.merge(qp.attr, mask);
         attr.qpState = qp.state;
         attr.curQpState = qp.state;
-        return qp.granted;
+        cap.value = qp.granted;
+        return 0;
     }
 
     /** {@code ib_destroy_qp}: -EBUSY while it is in a multicast group. */

@@ -25,6 +25,7 @@ import dev.verbscope.kmodel.verbs.QpType;
 import dev.verbscope.kmodel.verbs.WcOpcode;
 import dev.verbscope.kmodel.verbs.WcStatus;
 import dev.verbscope.kmodel.verbs.WrOpcode;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
@@ -388,12 +389,16 @@ class MemoryTest {
 
     @Test
     @Covers(value = "ib_alloc_mr", outcome = "-EINVAL")
+    @Covers(value = "ib_alloc_mr", outcome = "-ENOSYS/-EOPNOTSUPP")
     @Covers(value = "ib_map_mr_sg", outcome = "-EINVAL")
     @Covers(value = "ib_map_mr_sg", outcome = "fewer")
     void tooManyPagesAndGaps() {
         IbPd pd = m.api.pds.ibAllocPd(m.device);
         refused(-Errno.EINVAL, () -> m.api.mrs.ibAllocMr(pd, 0));
         refused(-Errno.EINVAL, () -> m.api.mrs.ibAllocMr(pd, 100_000));
+        Machine mthca = Pair.under("6.12", "mthca").a;
+        IbPd none = mthca.api.pds.ibAllocPd(mthca.device);
+        refused(-Errno.EOPNOTSUPP, () -> mthca.api.mrs.ibAllocMr(none, 4));
         KernelBuffer buffer = m.kernel.memory().kmalloc(8 * 4096);
         List<Dma.Scatter> sg = List.of(
                 new Dma.Scatter(buffer, 0, 4096),
@@ -409,6 +414,30 @@ class MemoryTest {
         assertThat(m.api.dma.ibDmaMapSg(m.device, gap, DmaDirection.BIDIRECTIONAL))
                 .isEqualTo(2);
         assertThat(m.api.mrs.ibMapMrSg(two, gap, 2, 0, 4096)).isEqualTo(1);
+    }
+
+    @Test
+    void allocAndDeregShowInTheTrace() {
+        List<String> lines = new ArrayList<>();
+        Machine x = new Machine.Setup(pair.sim, pair.fabric, Pair.linux("6.12"), "mlx5")
+                .traced((def, task, flags, depth, nanos, values, text) -> {
+                    if (def.name().startsWith("mr_")) {
+                        StringBuilder out = new StringBuilder(def.name()).append(": ");
+                        def.render(out, values, text, pair.a.kernel.text());
+                        lines.add(out.toString());
+                    }
+                })
+                .boot();
+        IbPd pd = x.api.pds.ibAllocPd(x.device);
+        IbMr mr = x.api.mrs.ibAllocMr(pd, 16);
+        refused(-Errno.EINVAL, () -> x.api.mrs.ibAllocMr(pd, 0));
+        assertThat(x.api.mrs.ibDeregMr(mr)).isZero();
+        // KERNEL_FACTS.md 2.1: a failure shows as mr.id 0
+        assertThat(lines)
+                .containsExactly(
+                        "mr_alloc: pd.id=0 mr.id=1 type=MEM_REG max_num_sg=16 rc=0",
+                        "mr_alloc: pd.id=0 mr.id=0 type=MEM_REG max_num_sg=0 rc=-22",
+                        "mr_dereg: mr.id=1");
     }
 
     // ---- G9
@@ -476,6 +505,7 @@ class MemoryTest {
     @Test
     @Covers(value = "ib_bind_mw", outcome = "MW_BIND_ERR")
     @Covers(value = "ib_bind_mw", outcome = "-EINVAL")
+    @Covers(value = "ib_bind_mw", outcome = "-ENOMEM")
     void whatCannotBeBound() {
         Pair.Link link = windows();
         Machine b = link.b.m;
@@ -485,6 +515,15 @@ class MemoryTest {
         assertThat(b.api.mws.ibBindMw(link.b.qp, mw, noRight)).isZero();
         settle(link);
         assertThat(link.b.statuses()).containsExactly(WcStatus.MW_BIND_ERR);
+        Pair.Link busy = windows();
+        IbMw late = busy.b.m.api.mws.ibAllocMw(busy.b.pd, IbMw.Type.TYPE_1);
+        for (int i = 0; i < busy.b.qp.sendCap.maxSendWr(); i++) {
+            busy.b.send(WrOpcode.SEND, i, busy.b.sge(0, 8));
+        }
+        int key = late.rkey;
+        assertThat(busy.b.m.api.mws.ibBindMw(busy.b.qp, late, bind(busy.b, 64, Access.REMOTE_READ)))
+                .isEqualTo(-Errno.ENOMEM);
+        assertThat(late.rkey).isEqualTo(key);
         Pair.End idle = new Pair.End(b, QpType.RC, ALL);
         IbMw other = b.api.mws.ibAllocMw(idle.pd, IbMw.Type.TYPE_1);
         assertThat(b.api.mws.ibBindMw(idle.qp, other, bind(idle, 64, Access.REMOTE_READ)))
@@ -510,6 +549,42 @@ class MemoryTest {
                     .hasMessageContaining("nothing takes its place");
             assertThatThrownBy(() -> later.api.mws.ibDeallocMw(none)).isInstanceOf(MissingFunction.class);
         }
+    }
+
+    @Test
+    void aWindowOfTypeTwoIsForOneConnectionAndTheirPeerCanEndIt() {
+        Pair.Link link = windows();
+        Machine b = link.b.m;
+        IbMw mw = b.api.mws.ibAllocMw(link.b.pd, IbMw.Type.TYPE_2);
+        IbSendWr wr = IbSendWr.of(WrOpcode.BIND_MW, 1);
+        wr.mw = mw;
+        wr.bind = bind(link.b, 64, Access.REMOTE_READ);
+        wr.rkey = mw.rkey + 1;
+        assertThat(link.b.post(wr)).isZero();
+        link.b.recv(2, link.b.sge(128, 64));
+        settle(link);
+        assertThat(link.b.statuses()).containsExactly(WcStatus.SUCCESS);
+        // another connection of the same domain may not use the key
+        Pair.End stranger = new Pair.End(link.a.m, QpType.RC, ALL);
+        dev.verbscope.kmodel.verbs.IbQp second = b.api.qps.ibCreateQp(
+                link.b.pd,
+                dev.verbscope.kmodel.verbs.IbQpInit.rc(new dev.verbscope.kmodel.verbs.IbQpCap(4, 1), link.b.cq));
+        stranger.m.connect(stranger.qp, b, second, 0);
+        b.connect(second, stranger.m, stranger.qp, Access.REMOTE_READ);
+        stranger.post(IbSendWr.of(WrOpcode.RDMA_READ, 3, stranger.sge(0, 8)).to(link.b.dma, wr.rkey));
+        settle(link);
+        assertThat(stranger.statuses()).containsExactly(WcStatus.REM_ACCESS_ERR);
+        IbSendWr read = IbSendWr.of(WrOpcode.RDMA_READ, 4, link.a.sge(0, 8)).to(link.b.dma, wr.rkey);
+        link.a.post(read);
+        settle(link);
+        assertThat(link.a.statuses()).containsExactly(WcStatus.SUCCESS);
+        IbSendWr end = IbSendWr.of(WrOpcode.SEND_WITH_INV, 5, link.a.sge(0, 8));
+        end.invalidateRkey = wr.rkey;
+        link.a.post(end);
+        link.a.post(read);
+        settle(link);
+        assertThat(link.a.statuses()).containsExactly(WcStatus.SUCCESS, WcStatus.REM_ACCESS_ERR);
+        assertThat(link.b.mr.windows).isZero();
     }
 
     @Test

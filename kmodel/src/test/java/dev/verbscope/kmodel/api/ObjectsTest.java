@@ -296,6 +296,7 @@ class ObjectsTest {
     @Covers("ib_modify_ah")
     @Covers("ib_query_ah")
     @Covers("ib_destroy_ah")
+    @Covers(value = "ib_modify_ah", outcome = "-EINVAL")
     void anAddressHandleIsMadeChangedAskedAndTakenAway() {
         IbPd pd = m.api.pds.ibAllocPd(m.device);
         IbAh ah = m.api.ahs.ibCreateAh(pd, IbAhAttr.lid(3));
@@ -314,11 +315,13 @@ class ObjectsTest {
     @Covers("rdma_modify_ah")
     @Covers("rdma_query_ah")
     @Covers("rdma_destroy_ah")
+    @Covers(value = "rdma_modify_ah", outcome = "-EINVAL")
     void theSameUnderTheNamesFrom412() {
         Pair p = Pair.under("6.12", "rxe");
         IbPd pd = p.a.api.pds.ibAllocPd(p.a.device);
         IbAh ah = p.a.api.ahs.rdmaCreateAh(pd, p.b.way());
         assertThat(p.a.api.ahs.rdmaModifyAh(ah, p.a.way())).isZero();
+        assertThat(p.a.api.ahs.rdmaModifyAh(ah, IbAhAttr.lid(3))).isEqualTo(-Errno.EINVAL);
         Ports.Out<IbAhAttr> out = new Ports.Out<>();
         assertThat(p.a.api.ahs.rdmaQueryAh(ah, out)).isZero();
         assertThat(value(out)).isEqualTo(p.a.way());

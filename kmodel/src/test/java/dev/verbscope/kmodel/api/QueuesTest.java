@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.verbscope.kmodel.example.Machine;
 import dev.verbscope.kmodel.hca.HcaCq;
+import dev.verbscope.kmodel.profile.KernelProfiles;
 import dev.verbscope.kmodel.verbs.Access;
 import dev.verbscope.kmodel.verbs.CompletionQueues;
 import dev.verbscope.kmodel.verbs.Errno;
@@ -164,6 +165,7 @@ class QueuesTest {
     @Test
     @Covers("ib_peek_cq")
     @Covers(value = "ib_peek_cq", outcome = "unknown symbol")
+    @Covers(value = "ib_peek_cq", outcome = "-ENOSYS/-EOPNOTSUPP")
     void peekIsTheSheetsAndNoKernels() {
         Pair.Link link = pair.link(QpType.RC, ALL);
         for (int i = 0; i < 3; i++) {
@@ -174,6 +176,9 @@ class QueuesTest {
         assertThat(link.b.m.api.cqs.ibPeekCq(link.b.cq, 2)).isEqualTo(2);
         assertThat(link.b.m.api.cqs.ibPeekCq(link.b.cq, 9)).isEqualTo(3);
         assertThat(link.b.poll()).hasSize(3);
+        Machine without = new Pair(KernelProfiles.ARTICLE_CHECKED, "mlx5").a;
+        IbCq unseen = without.api.cqs.ibCreateCq(without.device, null, null, 16, 0);
+        assertThat(without.api.cqs.ibPeekCq(unseen, 1)).isEqualTo(-Errno.EOPNOTSUPP);
         for (String version : List.of("3.6", "4.4", "4.19", "7.2")) {
             Machine x = Pair.under(version, "mlx4").a;
             IbCq cq = x.api.cqs.ibCreateCq(x.device, null, null, 16, 0);
@@ -335,11 +340,13 @@ class QueuesTest {
             Pair p = Pair.under("6.1", "rxe");
             Pair.Link link = p.link(type, ALL);
             IbQpAttr attr = new IbQpAttr();
-            IbQpCap cap = link.a.m.api.qps.ibQueryQp(link.a.qp, attr);
+            Ports.Out<IbQpCap> cap = new Ports.Out<>();
+            assertThat(link.a.m.api.qps.ibQueryQp(link.a.qp, attr, QpAttrMask.DEST_QPN, cap))
+                    .isZero();
             assertThat(attr.qpState).isEqualTo(QpState.RTS);
             // KERNEL_FACTS.md 8: create_qp leaves 16 there on 6.1, query tells the truth
             assertThat(link.a.qp.writtenBack.maxRecvWr()).isEqualTo(16);
-            assertThat(cap.maxRecvWr()).isEqualTo(31);
+            assertThat(cap.value).isEqualTo(new IbQpCap(31, 4));
             assertThat(attr.destQpNum).isEqualTo(type == QpType.UD ? 0 : link.b.qp.qpNum);
             assertThat(link.a.m.api.qps.ibDestroyQp(link.a.qp)).isZero();
             assertThat(link.a.pd.usecnt).isZero();
