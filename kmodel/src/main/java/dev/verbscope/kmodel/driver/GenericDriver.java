@@ -1,6 +1,7 @@
 package dev.verbscope.kmodel.driver;
 
 import dev.verbscope.kmodel.hca.Hca;
+import dev.verbscope.kmodel.hca.HcaControl;
 import dev.verbscope.kmodel.hca.HcaCq;
 import dev.verbscope.kmodel.hca.HcaQp;
 import dev.verbscope.kmodel.hca.HcaSrq;
@@ -53,6 +54,7 @@ public final class GenericDriver implements DeviceOps {
     private final DriverCosts costs;
     private final Hca hca;
     private final CacheLines cache;
+    private final HcaControl control;
     private final long postRecvEntry;
     private final long postSrqEntry;
     private final long postOneEntry;
@@ -83,6 +85,8 @@ public final class GenericDriver implements DeviceOps {
         this.pollCqEntry = function(symbols.pollCq()).address();
         DriverFacts.Function cqPost = symbols.cqPost();
         this.hca = new Hca(kernel, facts.errors(), cqPost == null ? null : function(cqPost), completionTask);
+        this.hca.addPort(DriverOps.linkLayer(facts.name()));
+        this.control = new HcaControl(hca, this, DriverOps.missing(facts.name()), costs.wqeNanos());
     }
 
     private KernelText.Place function(DriverFacts.Function f) {
@@ -110,6 +114,11 @@ public final class GenericDriver implements DeviceOps {
      */
     public int announceNanos() {
         return facts.doorbell().kind() == Doorbell.Kind.NONE ? 0 : costs.busNanos();
+    }
+
+    @Override
+    public HcaControl control() {
+        return control;
     }
 
     /** The facts it runs over. */
@@ -351,9 +360,12 @@ public final class GenericDriver implements DeviceOps {
     public int postSend(IbQp ibqp, IbSendWr head) {
         HcaQp qp = (HcaQp) ibqp;
         SendQueue sends = qp.sends;
+        if (sends == null) {
+            return hca.postSend(qp, head, null, costs.wqeNanos());
+        }
         // below RTS nothing can be sent; in ERR it is taken and flushed
         boolean sendable = qp.state == QpState.RTS || qp.state == QpState.SQD || qp.state == QpState.ERR;
-        if (sends == null || !sendable) {
+        if (!sendable) {
             return -Errno.EINVAL;
         }
         for (IbSendWr wr = head; wr != null; wr = wr.next) {
@@ -412,6 +424,7 @@ public final class GenericDriver implements DeviceOps {
                 new RecvRing(grant.slots(), grant.maxSge(), facts.freedByPoll()));
         qp.ring.place(kernel.memory().allocPages(grant.ringBytes()));
         qp.cq.users.add(qp);
+        hca.adopt(qp, facts.freedByPoll());
         return qp;
     }
 
@@ -460,7 +473,9 @@ public final class GenericDriver implements DeviceOps {
             qp.ring.clear();
         }
         boolean entersErr = next == QpState.ERR && qp.state != QpState.ERR;
+        QpState before = qp.state;
         qp.state = next;
+        hca.entered(qp, before);
         if (entersErr && facts.inErr() != DriverFacts.InErr.HELD) {
             kernel.sim().after(costs.flushNanos(), hca.completionTask(), () -> {
                 if (qp.state == QpState.ERR) {
@@ -500,6 +515,7 @@ public final class GenericDriver implements DeviceOps {
         qp.ring.clear();
         qp.state = QpState.RESET;
         qp.cq.users.remove(qp);
+        hca.forget(qp);
         return 0;
     }
 
