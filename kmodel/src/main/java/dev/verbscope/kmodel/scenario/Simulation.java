@@ -50,6 +50,7 @@ public final class Simulation {
     private final GroundTruth truth = new GroundTruth();
     private Peer.@Nullable End[] ends = {};
     private int running;
+    private boolean ended;
 
     private Simulation(Scenario scenario, KernelProfile profile, long seed, List<TraceSink> sinks) {
         this.scenario = scenario;
@@ -156,9 +157,9 @@ public final class Simulation {
     }
 
     /** Runs to the end; gives the kernel's report if it died. */
-    private static @Nullable String runAll(Simulator sim, Kernel kernel) {
+    private @Nullable String runAll(Simulator sim, Kernel kernel) {
         try {
-            while (sim.step()) {
+            while (!ended && sim.step()) {
                 // the work is in step
             }
             return null;
@@ -187,7 +188,7 @@ public final class Simulation {
                 q.srqLimit());
     }
 
-    private static void strike(
+    private void strike(
             TimedFault fault,
             Kernel kernel,
             GenericDriver driver,
@@ -209,6 +210,7 @@ public final class Simulation {
             case UNMAP_BUFFER -> driver.hca().unmap(module.bufferOf(Math.max(0, fault.queue()), fault.slot()));
             case DEVICE_ERROR -> driver.hca().breakDown();
             case QP_TO_ERR -> forEach(fault, module.size(), i -> verbs.ibModifyQp(module.qp(i), QpState.ERR));
+            case END_CAPTURE -> ended = true;
             case MISS_PROBES -> kernel.tracer().missProbes(until);
             case LOSE_EVENTS -> kernel.tracer().loseEvents(until);
         }

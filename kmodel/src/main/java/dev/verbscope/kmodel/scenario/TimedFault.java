@@ -37,6 +37,8 @@ public record TimedFault(Kind kind, long atNanos, long durationNanos, int slot, 
         QP_TO_ERR,
         /** Probes miss their hits for the duration, without any mark (CAPTURE_FACTS.md fact 5). */
         MISS_PROBES,
+        /** The capture ends, whatever is going on. */
+        END_CAPTURE,
         /** The ring buffer loses all events for the duration, with a mark behind. */
         LOSE_EVENTS
     }
