@@ -13,6 +13,9 @@ import dev.verbscope.kmodel.verbs.IbError;
 import dev.verbscope.kmodel.verbs.IbMr;
 import dev.verbscope.kmodel.verbs.IbMw;
 import dev.verbscope.kmodel.verbs.IbPd;
+import dev.verbscope.kmodel.verbs.IbQp;
+import dev.verbscope.kmodel.verbs.IbQpCap;
+import dev.verbscope.kmodel.verbs.IbQpInit;
 import dev.verbscope.kmodel.verbs.IbSendWr;
 import dev.verbscope.kmodel.verbs.IbWc;
 import dev.verbscope.kmodel.verbs.KernelBuffer;
@@ -28,6 +31,7 @@ import dev.verbscope.kmodel.verbs.WrOpcode;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import org.assertj.core.api.ThrowableAssert;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -40,7 +44,7 @@ class MemoryTest {
     private final Pair pair = Pair.sheet();
     private final Machine m = pair.a;
 
-    private static void refused(int ret, org.assertj.core.api.ThrowableAssert.ThrowingCallable call) {
+    private static void refused(int ret, ThrowableAssert.ThrowingCallable call) {
         assertThatThrownBy(call)
                 .isInstanceOfSatisfying(IbError.class, e -> assertThat(e.ret()).isEqualTo(ret));
     }
@@ -566,9 +570,7 @@ class MemoryTest {
         assertThat(link.b.statuses()).containsExactly(WcStatus.SUCCESS);
         // another connection of the same domain may not use the key
         Pair.End stranger = new Pair.End(link.a.m, QpType.RC, ALL);
-        dev.verbscope.kmodel.verbs.IbQp second = b.api.qps.ibCreateQp(
-                link.b.pd,
-                dev.verbscope.kmodel.verbs.IbQpInit.rc(new dev.verbscope.kmodel.verbs.IbQpCap(4, 1), link.b.cq));
+        IbQp second = b.api.qps.ibCreateQp(link.b.pd, IbQpInit.rc(new IbQpCap(4, 1), link.b.cq));
         stranger.m.connect(stranger.qp, b, second, 0);
         b.connect(second, stranger.m, stranger.qp, Access.REMOTE_READ);
         stranger.post(IbSendWr.of(WrOpcode.RDMA_READ, 3, stranger.sge(0, 8)).to(link.b.dma, wr.rkey));

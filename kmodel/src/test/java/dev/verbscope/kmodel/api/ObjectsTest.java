@@ -29,6 +29,7 @@ import dev.verbscope.kmodel.verbs.Ports;
 import dev.verbscope.kmodel.verbs.QpType;
 import java.util.ArrayList;
 import java.util.List;
+import org.assertj.core.api.ThrowableAssert;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -352,7 +353,7 @@ class ObjectsTest {
         assertRefused(-Errno.EOPNOTSUPP, () -> cxgb4.api.ahs.ibCreateAh(old, cxgb4.way()));
     }
 
-    private static void assertRefused(int ret, org.assertj.core.api.ThrowableAssert.ThrowingCallable call) {
+    private static void assertRefused(int ret, ThrowableAssert.ThrowingCallable call) {
         assertThatThrownBy(call)
                 .isInstanceOfSatisfying(IbError.class, e -> assertThat(e.ret()).isEqualTo(ret));
     }

@@ -4,7 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.verbscope.kmodel.example.Machine;
+import dev.verbscope.kmodel.hca.HcaQp;
+import dev.verbscope.kmodel.profile.KernelProfiles;
+import dev.verbscope.kmodel.sim.Task;
 import dev.verbscope.kmodel.verbs.Access;
+import dev.verbscope.kmodel.verbs.Dma;
+import dev.verbscope.kmodel.verbs.DmaDirection;
 import dev.verbscope.kmodel.verbs.Errno;
 import dev.verbscope.kmodel.verbs.IbAh;
 import dev.verbscope.kmodel.verbs.IbAhAttr;
@@ -18,8 +23,10 @@ import dev.verbscope.kmodel.verbs.IbQp;
 import dev.verbscope.kmodel.verbs.IbQpAttr;
 import dev.verbscope.kmodel.verbs.IbQpCap;
 import dev.verbscope.kmodel.verbs.IbQpInit;
+import dev.verbscope.kmodel.verbs.IbRecvWr;
 import dev.verbscope.kmodel.verbs.IbSendCap;
 import dev.verbscope.kmodel.verbs.IbSendWr;
+import dev.verbscope.kmodel.verbs.IbSge;
 import dev.verbscope.kmodel.verbs.IbWc;
 import dev.verbscope.kmodel.verbs.KernelOops;
 import dev.verbscope.kmodel.verbs.QpAttrMask;
@@ -326,7 +333,7 @@ class PostingTest {
             Pair.Link link = pair.link(QpType.RC, ALL);
             int others = ALL & ~needs[i];
             IbMr without = link.b.m.driver.control().dmaMr(link.b.pd, others);
-            wrs[i].sgList = new dev.verbscope.kmodel.verbs.IbSge[] {link.a.sge(0, 8)};
+            wrs[i].sgList = new IbSge[] {link.a.sge(0, 8)};
             wrs[i].numSge = 1;
             assertThat(outcome(link, wrs[i].to(link.b.dma, without.rkey))).containsExactly(WcStatus.REM_ACCESS_ERR);
             assertThat(link.b.qp.state).isEqualTo(QpState.ERR);
@@ -369,8 +376,7 @@ class PostingTest {
         assertThat(pair.sim.now() - before).isBetween(1_280_000L, 1_400_000L);
         Pair.Link late = pair.link(QpType.RC, ALL);
         late.a.send(WrOpcode.SEND, 1, late.a.sge(0, 8));
-        pair.sim.after(
-                3_000_000, dev.verbscope.kmodel.sim.Task.process("late", 1, 0), () -> late.b.recv(1, late.b.sge(0, 8)));
+        pair.sim.after(3_000_000, Task.process("late", 1, 0), () -> late.b.recv(1, late.b.sge(0, 8)));
         pair.run();
         assertThat(late.a.statuses()).containsExactly(WcStatus.SUCCESS);
     }
@@ -393,7 +399,7 @@ class PostingTest {
         assertThat(pair.a.connect(wrongPsn.a.qp, pair.b, wrongPsn.b.qp, 0)).isZero();
         // the peer has moved on by one message it never got: its number does not fit
         wrongPsn.a.qp.attr.sqPsn = 5;
-        pair.a.driver.hca().entered((dev.verbscope.kmodel.hca.HcaQp) wrongPsn.a.qp, QpState.RTR);
+        pair.a.driver.hca().entered((HcaQp) wrongPsn.a.qp, QpState.RTR);
         assertThat(outcome(wrongPsn, IbSendWr.of(WrOpcode.SEND, 1, wrongPsn.a.sge(0, 8))))
                 .containsExactly(WcStatus.RETRY_EXC_ERR);
         assertThat(pair.b.drops()).contains("packet number");
@@ -419,9 +425,8 @@ class PostingTest {
         Pair.Link link = pair.link(QpType.RC, ALL);
         Machine b = link.b.m;
         IbMr mr = b.api.mrs.ibAllocMr(link.b.pd, 2);
-        List<dev.verbscope.kmodel.verbs.Dma.Scatter> sg =
-                List.of(new dev.verbscope.kmodel.verbs.Dma.Scatter(link.b.buffer, 0, 4096));
-        b.api.dma.ibDmaMapSg(b.device, sg, dev.verbscope.kmodel.verbs.DmaDirection.BIDIRECTIONAL);
+        List<Dma.Scatter> sg = List.of(new Dma.Scatter(link.b.buffer, 0, 4096));
+        b.api.dma.ibDmaMapSg(b.device, sg, DmaDirection.BIDIRECTIONAL);
         b.api.mrs.ibMapMrSg(mr, sg, 1, 0, 4096);
         IbSendWr reg = IbSendWr.of(WrOpcode.REG_MR, 1);
         reg.mr = mr;
@@ -452,9 +457,8 @@ class PostingTest {
         Pair.Link link = pair.link(QpType.RC, ALL);
         Machine b = link.b.m;
         IbMr mr = b.api.mrs.ibAllocMr(link.b.pd, 2);
-        List<dev.verbscope.kmodel.verbs.Dma.Scatter> sg =
-                List.of(new dev.verbscope.kmodel.verbs.Dma.Scatter(link.b.buffer, 0, 4096));
-        b.api.dma.ibDmaMapSg(b.device, sg, dev.verbscope.kmodel.verbs.DmaDirection.BIDIRECTIONAL);
+        List<Dma.Scatter> sg = List.of(new Dma.Scatter(link.b.buffer, 0, 4096));
+        b.api.dma.ibDmaMapSg(b.device, sg, DmaDirection.BIDIRECTIONAL);
         b.api.mrs.ibMapMrSg(mr, sg, 1, 0, 4096);
         IbSendWr reg = IbSendWr.of(WrOpcode.REG_MR, 1);
         reg.mr = mr;
@@ -580,7 +584,7 @@ class PostingTest {
             assertThat(end.recv(i, end.sge(0, 8))).isZero();
         }
         assertThat(end.recv(16, end.sge(0, 8))).isEqualTo(-Errno.ENOMEM);
-        dev.verbscope.kmodel.verbs.IbRecvWr wr = new dev.verbscope.kmodel.verbs.IbRecvWr(0x1000);
+        IbRecvWr wr = new IbRecvWr(0x1000);
         assertThatThrownBy(() -> m.api.verbs.ibPostRecv(end.qp, wr, null, Pair.CALLER))
                 .isInstanceOf(KernelOops.class);
         Machine rxe = Pair.under("6.1", "rxe").a;
@@ -617,11 +621,7 @@ class PostingTest {
     @Covers("ib_attach_mcast")
     @Covers("ib_detach_mcast")
     void everyMemberOfAGroupGetsIt(String driver) {
-        Pair p = new Pair(
-                driver.equals("rxe")
-                        ? Pair.linux("6.12")
-                        : dev.verbscope.kmodel.profile.KernelProfiles.ARTICLE_PASSTHROUGH,
-                driver);
+        Pair p = new Pair(driver.equals("rxe") ? Pair.linux("6.12") : KernelProfiles.ARTICLE_PASSTHROUGH, driver);
         int lid = driver.equals("rxe") ? 0 : 0xc005;
         Pair.Link ud = p.link(QpType.UD, ALL);
         Pair.End third = new Pair.End(p.b, QpType.UD, ALL);

@@ -12,6 +12,7 @@ import dev.verbscope.kmodel.verbs.Errno;
 import dev.verbscope.kmodel.verbs.IbCq;
 import dev.verbscope.kmodel.verbs.IbError;
 import dev.verbscope.kmodel.verbs.IbEventType;
+import dev.verbscope.kmodel.verbs.IbGid;
 import dev.verbscope.kmodel.verbs.IbPd;
 import dev.verbscope.kmodel.verbs.IbQp;
 import dev.verbscope.kmodel.verbs.IbQpAttr;
@@ -35,6 +36,8 @@ import dev.verbscope.kmodel.verbs.WrOpcode;
 import dev.verbscope.kmodel.verbs.WrRef;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.ToIntBiFunction;
+import org.assertj.core.api.ThrowableAssert;
 import org.junit.jupiter.api.Test;
 
 /** G10 to G12: completion queues, shared receive queues, queue pairs. */
@@ -44,7 +47,7 @@ class QueuesTest {
     private final Pair pair = Pair.sheet();
     private final Machine m = pair.a;
 
-    private static void refused(int ret, org.assertj.core.api.ThrowableAssert.ThrowingCallable call) {
+    private static void refused(int ret, ThrowableAssert.ThrowingCallable call) {
         assertThatThrownBy(call)
                 .isInstanceOfSatisfying(IbError.class, e -> assertThat(e.ret()).isEqualTo(ret));
     }
@@ -109,7 +112,7 @@ class QueuesTest {
     }
 
     /** Sends so many messages; says how often the receiver's handler was called. */
-    private static int wakes(Pair p, int messages, java.util.function.ToIntBiFunction<Machine, IbCq> moderate) {
+    private static int wakes(Pair p, int messages, ToIntBiFunction<Machine, IbCq> moderate) {
         int[] calls = new int[1];
         Pair.End b = new Pair.End(p.b, QpType.RC, ALL);
         IbCq[] made = new IbCq[1];
@@ -419,7 +422,7 @@ class QueuesTest {
     @Covers(value = "ib_destroy_qp", outcome = "-EBUSY")
     void aQpInAGroupCannotGo() {
         Pair.End end = new Pair.End(m, QpType.UD, ALL);
-        dev.verbscope.kmodel.verbs.IbGid group = new dev.verbscope.kmodel.verbs.IbGid(0xff12L << 48, 1);
+        IbGid group = new IbGid(0xff12L << 48, 1);
         assertThat(m.api.mcast.ibAttachMcast(end.qp, group, 0xc001)).isZero();
         assertThat(m.api.qps.ibDestroyQp(end.qp)).isEqualTo(-Errno.EBUSY);
         assertThat(m.api.mcast.ibDetachMcast(end.qp, group, 0xc001)).isZero();

@@ -11,8 +11,10 @@ import dev.verbscope.kmodel.sim.Simulator;
 import dev.verbscope.kmodel.sim.Task;
 import dev.verbscope.kmodel.verbs.CompletionQueues;
 import dev.verbscope.kmodel.verbs.DmaSpace;
+import dev.verbscope.kmodel.verbs.IbCq;
 import dev.verbscope.kmodel.verbs.IbEventType;
 import dev.verbscope.kmodel.verbs.IbGid;
+import dev.verbscope.kmodel.verbs.IbQp;
 import dev.verbscope.kmodel.verbs.IbWc;
 import dev.verbscope.kmodel.verbs.KernelOops;
 import dev.verbscope.kmodel.verbs.KernelPlace;
@@ -210,7 +212,7 @@ class ExamplesTest {
         assertThat(a.driver.hca().dma().live()).isZero();
     }
 
-    private static List<IbWc> poll(Machine m, dev.verbscope.kmodel.verbs.IbCq cq) {
+    private static List<IbWc> poll(Machine m, IbCq cq) {
         IbWc[] wc = new IbWc[256];
         for (int i = 0; i < wc.length; i++) {
             wc[i] = new IbWc();
@@ -264,7 +266,7 @@ class ExamplesTest {
         int[] finished = new int[1];
         for (int i = 0; i < connections; i++) {
             Sender sender = new Sender(clients, 200, 5_000);
-            dev.verbscope.kmodel.verbs.IbQp qp = srq.accept();
+            IbQp qp = srq.accept();
             assertThat(clients.connect(sender.qp(), server, qp, 0)).isZero();
             assertThat(server.connect(qp, clients, sender.qp(), 0)).isZero();
             sender.start(20, () -> finished[0]++);
@@ -297,7 +299,7 @@ class ExamplesTest {
         List<Sender> senders = new ArrayList<>();
         for (int i = 0; i < 14; i++) {
             Sender sender = new Sender(clients, 200, 100);
-            dev.verbscope.kmodel.verbs.IbQp qp = srq.accept();
+            IbQp qp = srq.accept();
             clients.connect(sender.qp(), server, qp, 0);
             server.connect(qp, clients, sender.qp(), 0);
             senders.add(sender);
