@@ -42,6 +42,21 @@ final class Captures {
     static AnalysisReport analyze(
             String path, Bindings bindings, List<LedgerListener> listeners, Consumer<TraceEvent> each)
             throws IOException {
+        return analyze(path, bindings, listeners, each, reader -> {});
+    }
+
+    /**
+     * Analyses one file.
+     *
+     * @param atEnd told of the reader when all is read, before it is closed
+     */
+    static AnalysisReport analyze(
+            String path,
+            Bindings bindings,
+            List<LedgerListener> listeners,
+            Consumer<TraceEvent> each,
+            Consumer<TraceReader> atEnd)
+            throws IOException {
         if (!path.equals("-") && Files.isRegularFile(Path.of(path)) && BundleInput.isBundle(Path.of(path))) {
             try (BundleInput bundle = BundleInput.open(Path.of(path));
                     TraceReader reader = TraceInputs.open(bundle.trace().toString(), EventCatalog.shipped())) {
@@ -52,11 +67,15 @@ final class Captures {
                 ProbeMisses misses = bundle.misses();
                 MissedHits missed =
                         misses == null ? MissedHits.UNKNOWN : new MissedHits(misses.missed(), misses.exact());
-                return Analysis.run(reader, bindings, missed, listeners, each);
+                AnalysisReport report = Analysis.run(reader, bindings, missed, listeners, each);
+                atEnd.accept(reader);
+                return report;
             }
         }
         try (TraceReader reader = TraceInputs.open(path, EventCatalog.shipped())) {
-            return Analysis.run(reader, bindings, MissedHits.UNKNOWN, listeners, each);
+            AnalysisReport report = Analysis.run(reader, bindings, MissedHits.UNKNOWN, listeners, each);
+            atEnd.accept(reader);
+            return report;
         }
     }
 }

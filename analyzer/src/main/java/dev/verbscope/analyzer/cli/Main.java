@@ -19,6 +19,7 @@ import picocli.CommandLine.Spec;
         subcommands = {
             AnalyzeCommand.class,
             InfoCommand.class,
+            DiffCommand.class,
             ChartCommand.class,
             ConvertCommand.class,
             ProbeCommand.class,
