@@ -24,6 +24,7 @@ import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Help.Ansi;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
@@ -49,7 +50,8 @@ import picocli.CommandLine.Parameters;
             "  verbscope analyze --html report.html trace.dat",
             "  verbscope analyze --format sarif -o findings.sarif trace.dat",
             "  verbscope analyze --anonymise --html send.html trace.dat",
-            "  verbscope analyze --bindings my-probes.json trace.txt"
+            "  verbscope analyze --bindings my-probes.json trace.txt",
+            "  verbscope analyze --merge trace.txt dmesg.txt"
         })
 final class AnalyzeCommand implements Callable<Integer> {
     enum Format {
@@ -76,6 +78,15 @@ final class AnalyzeCommand implements Callable<Integer> {
     private List<Path> bindings = new ArrayList<>();
 
     @Option(
+            names = "--merge",
+            description = "Takes the files as parts of one recording of one host, such as a trace and a kernel log, and"
+                    + " reads them by time. Otherwise each file is judged on its own.")
+    private boolean merge;
+
+    @Mixin
+    private InputOptions input = new InputOptions();
+
+    @Option(
             names = {"-o", "--output"},
             paramLabel = "FILE",
             description = "Write the report there.")
@@ -99,10 +110,13 @@ final class AnalyzeCommand implements Callable<Integer> {
         List<LedgerListener> timelines = new ArrayList<>();
         Bindings meaning = Bindings.withFiles(bindings);
         Anonymiser anonymiser = new Anonymiser();
-        for (String file : files) {
+        for (List<String> capture : captures()) {
             List<LedgerListener> listeners = html == null ? List.of() : List.of(HtmlOutput.timeline());
             timelines.addAll(listeners);
-            AnalysisReport report = Captures.analyze(file, meaning, listeners, event -> {});
+            Watch watch = Watch.by(listeners);
+            AnalysisReport report = merge
+                    ? Captures.analyzeMerged(capture, meaning, input, watch)
+                    : Captures.analyze(capture.get(0), meaning, input, watch);
             reports.add(anonymise ? Anonymised.of(report, anonymiser) : report);
         }
         if (output == null) {
@@ -117,6 +131,11 @@ final class AnalyzeCommand implements Callable<Integer> {
             HtmlOutput.write(html, reports, timelines, Main.version());
         }
         return JsonReport.overall(reports).exitCode();
+    }
+
+    /** The files of each capture. */
+    private List<List<String>> captures() {
+        return merge ? List.of(files) : files.stream().map(List::of).toList();
     }
 
     private void print(List<AnalysisReport> reports, OutputStream out, boolean colour) throws IOException {

@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -96,6 +97,9 @@ final class ChartCommand implements Callable<Integer> {
             description = "A file that says what your own probes mean; may be given more than once.")
     private List<Path> bindings = new ArrayList<>();
 
+    @Mixin
+    private InputOptions input = new InputOptions();
+
     @Override
     public Integer call() throws IOException {
         PictureWriter.Format format;
@@ -111,7 +115,7 @@ final class ChartCommand implements Callable<Integer> {
         List<ChartSource> sources = new ArrayList<>();
         for (String file : files) {
             Timeline timeline = new Timeline();
-            AnalysisReport report = Captures.analyze(file, meaning, List.of(timeline), event -> {});
+            AnalysisReport report = Captures.analyze(file, meaning, input, Watch.by(List.of(timeline)));
             sources.add(new ChartSource(Labels.of(file, files), report, timeline));
         }
         Picture picture;

@@ -27,6 +27,7 @@ import java.util.Map;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -106,6 +107,9 @@ final class DiffCommand implements Callable<Integer> {
             description = "A file that says what your own probes mean; may be given more than once.")
     private List<Path> bindings = new ArrayList<>();
 
+    @Mixin
+    private InputOptions input = new InputOptions();
+
     @Override
     public Integer call() throws IOException {
         List<ChartSource> sources = new ArrayList<>();
@@ -178,7 +182,8 @@ final class DiffCommand implements Callable<Integer> {
             Path run = model ? simulated(file.substring(MODEL.length())) : null;
             try {
                 String path = run == null ? file : run.toString();
-                side.report(Captures.analyze(path, meaning, side.listeners(), side::each, side::formatsOf));
+                side.report(Captures.analyze(
+                        path, meaning, input, new Watch(side.listeners(), side::each, side::formatsOf)));
             } finally {
                 if (run != null) {
                     Files.deleteIfExists(run);
