@@ -92,7 +92,7 @@ final class DoorbellChart extends TimeChart {
         StringBuilder alt = new StringBuilder(picture.title()).append(". ");
         for (int i = 0; i < queues.size(); i++) {
             QueueSeries queue = queues.get(i);
-            XYPlot plot = timePlot(i >= queues.size() - across, i % across == 0 ? unit : "");
+            XYPlot plot = timePlot(i >= queues.size() - across, i % across == 0 ? unit : "", across);
             plot.getRangeAxis().setRange(0, top * 1.08);
             double[] rate = rates.get(i);
             double[] peak = peaks.get(i);
