@@ -13,8 +13,6 @@ import dev.verbscope.analyzer.report.AnalysisReport;
 import dev.verbscope.traces.event.TraceEvent;
 import dev.verbscope.traces.event.TraceReader;
 import java.io.IOException;
-import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.function.Consumer;
 
@@ -79,9 +77,7 @@ public final class Analysis {
         }
         ledger.end();
         CaptureFacts facts = new CaptureFacts(ledger, reader.stats(), reader.info(), missed, first, last);
-        List<Finding> findings = new ArrayList<>();
-        detectors.forEach(detector -> detector.finish(facts, findings::add));
-        findings.sort(Comparator.comparing(Finding::severity).reversed());
+        List<Finding> findings = Detector.findings(detectors, facts);
         return new AnalysisReport(
                 facts,
                 reader.state(),

@@ -225,17 +225,20 @@ public final class EventBinder {
                         value(event, b, 6));
             case WR_RETURN -> sink.wrReturn(moment, intValue(event, b, 0));
             case POST_DONE -> sink.postDone(moment, value(event, b, 0), intValue(event, b, 1), intValue(event, b, 2));
-            case COMPLETION ->
+            case COMPLETION -> {
+                int status = intValue(event, b, 2);
                 sink.completion(
                         moment,
                         binding.layer(),
                         value(event, b, 0),
                         value(event, b, 1),
-                        intValue(event, b, 2),
+                        status,
+                        status == 0 ? VerbsSink.UNKNOWN : value(event, b, 6),
                         intValue(event, b, 3),
                         value(event, b, 4),
                         value(event, b, 5),
                         binding.receive());
+            }
             case CQ_POLL -> sink.cqPolled(moment, value(event, b, 0), intValue(event, b, 1), intValue(event, b, 2));
             case CQ_ALLOC -> sink.cqAllocated(moment, value(event, b, 0), intValue(event, b, 1));
             case CQ_DRAINED -> sink.cqDrained(moment, value(event, b, 0));
@@ -255,8 +258,43 @@ public final class EventBinder {
                         value(event, b, 0),
                         value(event, b, 1),
                         status == VerbsSink.UNKNOWN_INT ? 0 : status,
+                        status == VerbsSink.UNKNOWN_INT || status == 0 ? VerbsSink.UNKNOWN : value(event, b, 4),
                         value(event, b, 3));
             }
+            case CONSUMER_OTHER_COMPLETION -> {
+                int status = intValue(event, b, 2);
+                sink.consumerOtherCompletion(
+                        moment,
+                        binding.consumer(),
+                        value(event, b, 0),
+                        value(event, b, 1),
+                        status == VerbsSink.UNKNOWN_INT ? 0 : status,
+                        status == VerbsSink.UNKNOWN_INT || status == 0 ? VerbsSink.UNKNOWN : value(event, b, 3));
+            }
+            case CONSUMER_REFILL_ERROR ->
+                sink.consumerRefillError(moment, binding.consumer(), value(event, b, 0), intValue(event, b, 1));
+            case CONSUMER_BAD_MESSAGE -> sink.consumerBadMessage(moment, binding.consumer());
+            case CONSUMER_CREDITS -> sink.consumerCredits(moment, binding.consumer(), value(event, b, 0));
+            case SEND_QUEUE -> sink.sendQueueLevel(moment, binding.consumer(), value(event, b, 0), value(event, b, 1));
+            case CONNECTED -> sink.connected(moment, binding.consumer(), intValue(event, b, 0));
+            case QP_STATE -> {
+                long mask = value(event, b, 3);
+                // without IB_QP_STATE in the mask the state field is whatever the caller's structure held
+                boolean changes = mask == VerbsSink.UNKNOWN || (mask & 1) != 0;
+                sink.qpState(
+                        moment,
+                        value(event, b, 0),
+                        value(event, b, 1),
+                        changes ? intValue(event, b, 2) : VerbsSink.UNKNOWN_INT);
+            }
+            case QP_STATE_RETURN -> sink.qpStateReturn(moment, intValue(event, b, 0), value(event, b, 1));
+            case ASYNC_EVENT -> sink.asyncEvent(moment, intValue(event, b, 0), value(event, b, 1));
+            case DOORBELL -> sink.doorbell(moment);
+            case POLL_CALL -> sink.pollCall(moment, value(event, b, 0), value(event, b, 1), intValue(event, b, 2));
+            case POLL_RETURN -> sink.pollReturn(moment, intValue(event, b, 0));
+            case CQ_SCHEDULE -> sink.cqScheduled(moment, value(event, b, 0));
+            case CQ_RESCHEDULE -> sink.cqRescheduled(moment, value(event, b, 0));
+            case FUNCTION_GRAPH -> sink.graphLine(moment, event.payload());
             case QP_CREATE -> {
                 int result = intValue(event, b, 2);
                 sink.qpCreated(

@@ -108,15 +108,13 @@ final class AnalyzeCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         List<AnalysisReport> reports = new ArrayList<>();
         List<LedgerListener> timelines = new ArrayList<>();
-        Bindings meaning = Bindings.withFiles(bindings);
+        Captures captures = new Captures(Bindings.withFiles(bindings), input);
         Anonymiser anonymiser = new Anonymiser();
-        for (List<String> capture : captures()) {
+        for (List<String> capture :
+                merge ? List.of(files) : files.stream().map(List::of).toList()) {
             List<LedgerListener> listeners = html == null ? List.of() : List.of(HtmlOutput.timeline());
             timelines.addAll(listeners);
-            Watch watch = Watch.by(listeners);
-            AnalysisReport report = merge
-                    ? Captures.analyzeMerged(capture, meaning, input, watch)
-                    : Captures.analyze(capture.get(0), meaning, input, watch);
+            AnalysisReport report = captures.analyze(capture, Watch.by(listeners));
             reports.add(anonymise ? Anonymised.of(report, anonymiser) : report);
         }
         if (output == null) {
@@ -131,11 +129,6 @@ final class AnalyzeCommand implements Callable<Integer> {
             HtmlOutput.write(html, reports, timelines, Main.version());
         }
         return JsonReport.overall(reports).exitCode();
-    }
-
-    /** The files of each capture. */
-    private List<List<String>> captures() {
-        return merge ? List.of(files) : files.stream().map(List::of).toList();
     }
 
     private void print(List<AnalysisReport> reports, OutputStream out, boolean colour) throws IOException {

@@ -111,11 +111,11 @@ final class ChartCommand implements Callable<Integer> {
         if (width < 400 || width > 8000) {
             throw new ParameterException(spec.commandLine(), "--width: expected 400 to 8000, found " + width);
         }
-        Bindings meaning = Bindings.withFiles(bindings);
+        Captures captures = new Captures(Bindings.withFiles(bindings), input);
         List<ChartSource> sources = new ArrayList<>();
         for (String file : files) {
             Timeline timeline = new Timeline();
-            AnalysisReport report = Captures.analyze(file, meaning, input, Watch.by(List.of(timeline)));
+            AnalysisReport report = captures.analyze(List.of(file), Watch.by(List.of(timeline)));
             sources.add(new ChartSource(Labels.of(file, files), report, timeline));
         }
         Picture picture;

@@ -173,7 +173,7 @@ final class DiffCommand implements Callable<Integer> {
 
     private DiffReport captures(List<ChartSource> sources) throws IOException {
         List<String> files = List.of(a, b);
-        Bindings meaning = Bindings.withFiles(bindings);
+        Captures captures = new Captures(Bindings.withFiles(bindings), input);
         List<CaptureSide> sides = new ArrayList<>();
         for (String file : files) {
             boolean model = file.startsWith(MODEL);
@@ -182,8 +182,8 @@ final class DiffCommand implements Callable<Integer> {
             Path run = model ? simulated(file.substring(MODEL.length())) : null;
             try {
                 String path = run == null ? file : run.toString();
-                side.report(Captures.analyze(
-                        path, meaning, input, new Watch(side.listeners(), side::each, side::formatsOf)));
+                side.report(captures.analyze(
+                        List.of(path), new Watch(side.listeners(), side::each, side::formatsOf)));
             } finally {
                 if (run != null) {
                     Files.deleteIfExists(run);

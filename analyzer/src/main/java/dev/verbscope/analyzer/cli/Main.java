@@ -84,6 +84,8 @@ public final class Main implements Runnable {
         commands.put("anonymise", AnonymiseCommand.class);
         commands.put("simulate", SimulateCommand.class);
         commands.put("profiles", ProfilesCommand.class);
+        commands.put("explain", ExplainCommand.class);
+        commands.put("chart", ChartCommand.class);
         commands.put("generate-completion", AutoComplete.GenerateCompletion.class);
         return commands;
     }
@@ -108,6 +110,11 @@ public final class Main implements Runnable {
         CommandLine line = new CommandLine(main);
         commands.forEach(line::addSubcommand);
         line.setCaseInsensitiveEnumValuesAllowed(true);
+        // so that "explain -12" is an errno and no option
+        CommandLine explain = line.getSubcommands().get("explain");
+        if (explain != null) {
+            explain.setUnmatchedOptionsArePositionalParams(true);
+        }
         line.setExecutionExceptionHandler((exception, cmd, parsed) -> main.failed(exception, cmd));
         return line;
     }

@@ -14,9 +14,6 @@ import java.util.function.Consumer;
  * @param atEnd told of the reader when all is read, before it is closed
  */
 record Watch(List<LedgerListener> listeners, Consumer<TraceEvent> each, Consumer<TraceReader> atEnd) {
-    /** Nobody. */
-    static final Watch NOBODY = new Watch(List.of(), event -> {}, reader -> {});
-
     /** Only the ledger's listeners. */
     static Watch by(List<LedgerListener> listeners) {
         return new Watch(listeners, event -> {}, reader -> {});

@@ -4,6 +4,7 @@ import dev.verbscope.analyzer.detect.Finding.Confidence;
 import dev.verbscope.analyzer.ledger.FailedCall;
 import dev.verbscope.analyzer.ledger.ReceiveQueue;
 import dev.verbscope.analyzer.verbs.Errno;
+import dev.verbscope.analyzer.verbs.QpState;
 
 /**
  * Why a driver refused a post, as far as the capture shows.
@@ -17,6 +18,7 @@ record ArgumentFault(Kind kind, String sentence, Confidence confidence) {
         TOO_MANY_SGES("too-many-sges"),
         SRQ_ATTACHED("srq-attached"),
         QP_STATE("qp-state"),
+        RING_FULL("ring-full"),
         DEVICE_ERROR("device-error"),
         UNKNOWN("unknown");
 
@@ -61,7 +63,22 @@ record ArgumentFault(Kind kind, String sentence, Confidence confidence) {
                                     : "and no WR has entered this queue."),
                     known >= 0 ? Confidence.CERTAIN : Confidence.LIKELY);
         }
-        if (call.badIndex() <= 0 && call.beforeFirstAccepted()) {
+        DriverFacts driver = DriverFacts.ofModule(queue.driver());
+        int level = call.outstandingBefore() + call.accepted();
+        if (call.result() == -Errno.EINVAL && driver.fullIsEinval() && level > 0 && level >= queue.outstandingMax()) {
+            return new ArgumentFault(
+                    Kind.RING_FULL,
+                    "The ring was full at " + level + " WRs: " + driver.name()
+                            + " gives -EINVAL for it where others give -ENOMEM.",
+                    Confidence.LIKELY);
+        }
+        if (call.badIndex() <= 0 && (call.qpState() == QpState.RESET || call.qpState() == QpState.ERR)) {
+            return new ArgumentFault(
+                    Kind.QP_STATE,
+                    "The QP was in " + QpState.name(call.qpState()) + " at the post, as modify_qp had left it.",
+                    Confidence.CERTAIN);
+        }
+        if (call.badIndex() <= 0 && call.beforeFirstAccepted() && call.qpState() == QpState.UNKNOWN) {
             return new ArgumentFault(
                     Kind.QP_STATE,
                     "The head is refused, its num_sge is fine, and the queue had taken no WR yet: the QP was still in"

@@ -32,6 +32,16 @@ public record CaptureFacts(
         return stats.get(ImportStat.LOSS_MARKS) > 0 || stats.get(ImportStat.MALFORMED) > 0;
     }
 
+    /** Whether a part of the input could not be read, and nothing tells which queue it was about. */
+    public boolean malformed() {
+        return stats.get(ImportStat.MALFORMED) > 0;
+    }
+
+    /** Whether the input says that events are missing, and not where: then no level can be relied on. */
+    public boolean lossWithoutPlace() {
+        return stats.get(ImportStat.LOSS_MARKS) > ledger.lossMarks();
+    }
+
     /** Seconds between two times, 0 for a clock without seconds. */
     public double seconds(long from, long to) {
         return info.timeUnit() == TraceInfo.TimeUnit.NANOSECONDS && to > from ? (to - from) / 1e9 : 0;

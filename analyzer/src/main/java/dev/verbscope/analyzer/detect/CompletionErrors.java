@@ -2,6 +2,7 @@ package dev.verbscope.analyzer.detect;
 
 import dev.verbscope.analyzer.detect.Finding.Confidence;
 import dev.verbscope.analyzer.detect.Finding.Severity;
+import dev.verbscope.analyzer.knowledge.VendorError;
 import dev.verbscope.analyzer.ledger.ReceiveQueue;
 import dev.verbscope.analyzer.ledger.WrList;
 import dev.verbscope.analyzer.verbs.EventRef;
@@ -20,6 +21,8 @@ final class CompletionErrors implements Detector {
 
     private static final class Seen {
         long count;
+        long vendorErr = VerbsSink.UNKNOWN;
+        boolean afterConnect;
         long wrId;
         long sgeLength = VerbsSink.UNKNOWN;
         long largestBefore = -1;
@@ -27,6 +30,36 @@ final class CompletionErrors implements Detector {
     }
 
     private final Map<Key, Seen> seen = new LinkedHashMap<>();
+    private final Map<ConsumerKey, Seen> toldByConsumers = new LinkedHashMap<>();
+    private long connections;
+    private long closed;
+
+    private record ConsumerKey(String consumer, int status) {}
+
+    @Override
+    public void connected(Moment at, String consumer, int result) {
+        // the first connection is no reconnect
+        connections += closed > 0 ? 1 : 0;
+    }
+
+    @Override
+    public void disconnected(Moment at) {
+        closed++;
+    }
+
+    @Override
+    public void consumerOtherCompletion(Moment at, String consumer, long cqId, long cid, int status, long vendorErr) {
+        if (status == WcStatus.SUCCESS || status == WcStatus.WR_FLUSH_ERR) {
+            return;
+        }
+        Seen entry = toldByConsumers.computeIfAbsent(new ConsumerKey(consumer, status), k -> new Seen());
+        if (entry.count++ == 0) {
+            entry.vendorErr = vendorErr;
+        }
+        if (entry.evidence.size() < MAX_EVIDENCE) {
+            entry.evidence.add(at.ref(consumer + " cid=" + cid + " status " + WcStatus.name(status)));
+        }
+    }
 
     @Override
     public void received(Moment at, ReceiveQueue queue, int record, long wrId, int status, long byteLen) {
@@ -51,6 +84,8 @@ final class CompletionErrors implements Detector {
         Seen entry = seen.computeIfAbsent(new Key(queue, receive, status), k -> new Seen());
         if (entry.count++ == 0) {
             entry.wrId = wrId;
+            entry.vendorErr = queue.vendorErr();
+            entry.afterConnect = connections > 0;
         }
         if (entry.evidence.size() < MAX_EVIDENCE) {
             entry.evidence.add(
@@ -63,12 +98,53 @@ final class CompletionErrors implements Detector {
     public void finish(CaptureFacts capture, Consumer<Finding> findings) {
         seen.forEach((key, entry) -> {
             if (key.queue.joinedTo() == null) {
-                findings.accept(key.receive ? receive(key, entry) : other(key, entry));
+                findings.accept(key.receive ? receive(capture, key, entry) : other(key, entry));
+            }
+        });
+        toldByConsumers.forEach((key, entry) -> {
+            // the driver's own completion of the same status is the more exact witness
+            if (seen.keySet().stream().noneMatch(k -> k.status == key.status && !k.receive)) {
+                findings.accept(told(key, entry));
             }
         });
     }
 
-    private static Finding receive(Key key, Seen entry) {
+    private static Finding told(ConsumerKey key, Seen entry) {
+        boolean rnr = key.status == WcStatus.RNR_RETRY_EXC_ERR;
+        Finding.Builder finding = Finding.of("completion-error", Severity.WARNING, Confidence.CERTAIN, null)
+                .title(key.consumer + ": " + entry.count + (entry.count == 1 ? " send" : " sends") + " failed with "
+                        + WcStatus.name(key.status))
+                .cause(
+                        rnr
+                                ? "The peer had no receive posted, and the retries ran out."
+                                : "The consumer was told so of a work request that is no receive.")
+                .fact("status", key.status)
+                .fact("status_name", WcStatus.name(key.status))
+                .fact("count", entry.count)
+                .evidence(entry.evidence)
+                .advice(
+                        rnr
+                                ? "Look at the peer's receive queue: did it leak buffers, or was it filled too late?"
+                                : "Look at the peer: REM_OP_ERR and REM_ACCESS_ERR are its refusal, RETRY_EXC_ERR its silence.");
+        return vendor(finding, "", entry).build();
+    }
+
+    /** What the device's own code says, if it told one and it is known for the driver. */
+    private static Finding.Builder vendor(Finding.Builder finding, String driver, Seen entry) {
+        if (entry.vendorErr == VerbsSink.UNKNOWN || entry.vendorErr == 0) {
+            return finding;
+        }
+        finding.fact("vendor_err", "0x" + Long.toHexString(entry.vendorErr));
+        String name = driver.isEmpty() ? "mlx5" : driver;
+        VendorError.of(name, entry.vendorErr)
+                .ifPresent(known -> finding.alsoCause("vendor_err 0x" + Long.toHexString(entry.vendorErr) + " of "
+                        + name
+                        + (driver.isEmpty() ? ", if it is that driver," : "") + " says: " + known.meaning() + ". Check "
+                        + known.check() + "."));
+        return finding;
+    }
+
+    private static Finding receive(CaptureFacts capture, Key key, Seen entry) {
         ReceiveQueue queue = key.queue;
         DriverFacts driver = DriverFacts.ofModule(queue.driver());
         long flushed = queue.receives(WcStatus.WR_FLUSH_ERR);
@@ -100,6 +176,19 @@ final class CompletionErrors implements Detector {
         finding.fact("candidates", candidates(key.status, driver))
                 .cause(source
                         + (flushed > 0 ? " The error took the QP to ERR, which flushed " + flushed + " more." : ""));
+        String name = driver.doorbell() == DriverFacts.Doorbell.UNKNOWN ? "" : driver.name();
+        vendor(finding, name, entry);
+        if (queue.consumer().equals("xprtrdma") || queue.consumer().equals("rpcrdma")) {
+            if (key.status == WcStatus.LOC_LEN_ERR && entry.afterConnect) {
+                KernelLog.knownBugs(
+                        finding, "length-error-after-reconnect", capture.info().kernel());
+            } else if (key.status == WcStatus.LOC_PROT_ERR && entry.afterConnect) {
+                KernelLog.knownBugs(
+                        finding,
+                        "protection-error-after-reconnect",
+                        capture.info().kernel());
+            }
+        }
         return finding.advice(advice(key.status))
                 .settle(
                         "probes that show the lkey and length of the failing WR, and MR registrations (mr_alloc, mr_dereg)")
@@ -147,7 +236,8 @@ final class CompletionErrors implements Detector {
     private static Finding other(Key key, Seen entry) {
         ReceiveQueue queue = key.queue;
         boolean rnr = key.status == WcStatus.RNR_RETRY_EXC_ERR;
-        return Finding.of("completion-error", Severity.WARNING, Confidence.LIKELY, queue)
+        DriverFacts driver = DriverFacts.ofModule(queue.driver());
+        Finding.Builder finding = Finding.of("completion-error", Severity.WARNING, Confidence.LIKELY, queue)
                 .title(queue.name() + ": " + entry.count + (entry.count == 1 ? " completion" : " completions")
                         + " failed with " + WcStatus.name(key.status) + ", of the send side as it seems")
                 .cause(
@@ -162,7 +252,8 @@ final class CompletionErrors implements Detector {
                 .advice(
                         rnr
                                 ? "Look at the peer's receive queue: did it leak buffers, or was it filled too late?"
-                                : "Look at the peer: REM_OP_ERR and REM_ACCESS_ERR are its refusal, RETRY_EXC_ERR its silence.")
+                                : "Look at the peer: REM_OP_ERR and REM_ACCESS_ERR are its refusal, RETRY_EXC_ERR its silence.");
+        return vendor(finding, driver.doorbell() == DriverFacts.Doorbell.UNKNOWN ? "" : driver.name(), entry)
                 .build();
     }
 }

@@ -3,21 +3,51 @@ package dev.verbscope.analyzer.detect;
 import dev.verbscope.analyzer.detect.Finding.Confidence;
 import dev.verbscope.analyzer.detect.Finding.Severity;
 import dev.verbscope.analyzer.ledger.ConsumerError;
+import dev.verbscope.analyzer.ledger.CqAccount;
 import dev.verbscope.analyzer.ledger.FailedCall;
 import dev.verbscope.analyzer.ledger.ReceiveQueue;
+import dev.verbscope.analyzer.ledger.WrList;
 import dev.verbscope.analyzer.verbs.Errno;
+import dev.verbscope.analyzer.verbs.EventRef;
+import dev.verbscope.analyzer.verbs.QpState;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Consumer;
 
 /**
- * Takes -ENOMEM apart (REQUIREMENTS.md F3): a ring that is really full, an argument error that a wrapper or driver turned
- * into -ENOMEM, and the rest, of which it says what is known.
+ * Takes -ENOMEM apart (REQUIREMENTS.md F3): a ring that is really full, and why; an argument error that a wrapper or
+ * driver turned into -ENOMEM; a consumer whose own refill fails; and the rest, of which it says what is known.
  */
 final class EnomemCauses implements Detector {
     private static final int MAX_ERRORS = 100;
 
+    /** A queue that never held more tells nothing by being low. */
+    private static final int MIN_LEVEL = 4;
+
     private final List<ConsumerError> errors = new ArrayList<>();
+    private final Map<ReceiveQueue, Refill> refills = new LinkedHashMap<>();
+
+    /** What a consumer said of its own refill. */
+    private static final class Refill {
+        long count;
+        int result;
+        int level;
+        int levelMax;
+        String consumer = "";
+        final List<EventRef> evidence = new ArrayList<>();
+    }
+
+    /** Of one queue: failed posts by what became of them. */
+    private static final class Sorted {
+        final List<FailedCall> full = new ArrayList<>();
+        final List<FailedCall> unpolled = new ArrayList<>();
+        final List<FailedCall> inError = new ArrayList<>();
+        final List<FailedCall> argument = new ArrayList<>();
+        final List<FailedCall> onSrq = new ArrayList<>();
+        final List<FailedCall> unknown = new ArrayList<>();
+    }
 
     @Override
     public void consumerError(ConsumerError error) {
@@ -28,23 +58,35 @@ final class EnomemCauses implements Detector {
 
     @Override
     public void finish(CaptureFacts capture, Consumer<Finding> findings) {
+        refills.forEach((queue, refill) -> {
+            // a leaked or exhausted pool empties the ring; with the ring full the refill has nothing to do
+            if (refill.levelMax >= MIN_LEVEL && refill.level * 2 <= refill.levelMax) {
+                findings.accept(leak(queue, refill));
+            }
+        });
         for (ReceiveQueue queue : capture.queues()) {
-            List<FailedCall> full = new ArrayList<>();
-            List<FailedCall> argument = new ArrayList<>();
-            List<FailedCall> unknown = new ArrayList<>();
-            for (FailedCall call : queue.failedCalls()) {
-                if (call.result() == -Errno.ENOMEM) {
-                    (tooManySges(queue, call) ? argument : ringFull(queue, call) ? full : unknown).add(call);
-                }
-            }
-            if (!full.isEmpty()) {
+            Sorted sorted = sort(queue);
+            List<FailedCall> unknown = sorted.unknown;
+            if (!sorted.full.isEmpty()) {
                 // beyond the calls kept in full only their number is known
-                boolean one = argument.isEmpty() && unknown.isEmpty();
-                long count = one ? queue.callsReturning(-Errno.ENOMEM) : full.size();
-                findings.accept(ringFull(queue, full, count));
+                boolean one = sorted.argument.isEmpty()
+                        && unknown.isEmpty()
+                        && sorted.unpolled.isEmpty()
+                        && sorted.inError.isEmpty();
+                long count = one ? queue.callsReturning(-Errno.ENOMEM) : sorted.full.size();
+                findings.accept(ringFull(queue, sorted.full, count));
             }
-            if (!argument.isEmpty()) {
-                findings.accept(driverMapped(queue, argument));
+            if (!sorted.unpolled.isEmpty()) {
+                findings.accept(unpolled(queue, sorted.unpolled));
+            }
+            if (!sorted.inError.isEmpty()) {
+                findings.accept(inError(queue, sorted.inError));
+            }
+            if (!sorted.argument.isEmpty()) {
+                findings.accept(driverMapped(queue, sorted.argument));
+            }
+            if (!sorted.onSrq.isEmpty()) {
+                findings.accept(onSrq(queue, sorted.onSrq));
             }
             List<ConsumerError> hidden = new ArrayList<>();
             List<ConsumerError> unexplained = new ArrayList<>();
@@ -65,6 +107,146 @@ final class EnomemCauses implements Detector {
                 findings.accept(unexplained(capture, queue, unexplained, unknown));
             }
         }
+    }
+
+    private static Sorted sort(ReceiveQueue queue) {
+        Sorted sorted = new Sorted();
+        for (FailedCall call : queue.failedCalls()) {
+            if (call.result() != -Errno.ENOMEM) {
+                continue;
+            }
+            if (queue.viaSrq() != null && queue.wrsPosted() == 0) {
+                sorted.onSrq.add(call);
+            } else if (tooManySges(queue, call)) {
+                sorted.argument.add(call);
+            } else if (!ringFull(queue, call)) {
+                sorted.unknown.add(call);
+            } else if (call.troubled() != null && call.stuck()) {
+                sorted.inError.add(call);
+            } else if (freedByPoll(queue) && (call.unpolled() > 0 || (call.unpolled() < 0 && call.unpolledSeen()))) {
+                sorted.unpolled.add(call);
+            } else {
+                sorted.full.add(call);
+            }
+        }
+        return sorted;
+    }
+
+    private static boolean freedByPoll(ReceiveQueue queue) {
+        return DriverFacts.ofModule(queue.driver()).freedByPoll();
+    }
+
+    @Override
+    public void refillError(ReceiveQueue queue, String consumer, int result, EventRef at) {
+        Refill refill = refills.computeIfAbsent(queue, q -> new Refill());
+        if (refill.count++ == 0) {
+            refill.result = result;
+            refill.consumer = consumer;
+            refill.level = queue.outstanding();
+        }
+        refill.level = Math.min(refill.level, queue.outstanding());
+        refill.levelMax = Math.max(refill.levelMax, queue.outstandingMax());
+        if (refill.evidence.size() < MAX_EVIDENCE) {
+            refill.evidence.add(at);
+        }
+    }
+
+    private static Finding leak(ReceiveQueue queue, Refill refill) {
+        Finding.Builder finding = Finding.of("enomem-leak", Severity.ERROR, Confidence.LIKELY, queue)
+                .title(queue.name() + ": the consumer's own refill fails with " + Errno.name(refill.result)
+                        + " while the queue drains")
+                .cause(
+                        "The consumer could not find or allocate buffers to post: no post was refused, and the ring went down"
+                                + " from " + refill.levelMax + " to " + refill.level
+                                + " WRs. The driver has room; it is the"
+                                + " pool behind the queue that is empty, leaked or not allowed to sleep.")
+                .fact("result", refill.result)
+                .fact("errors", refill.count)
+                .fact("consumer", refill.consumer)
+                .fact("outstanding", refill.level)
+                .fact("outstanding_max", refill.levelMax)
+                .evidence(refill.evidence);
+        WrList idle = queue.idle();
+        if (idle.size() > 0) {
+            finding.fact("held_buffers", idle.size())
+                    .fact("first_held", "0x" + Long.toHexString(idle.wrId(idle.oldest())))
+                    .evidence(idle.ref(idle.oldest(), "completed, and was not posted again"));
+        }
+        return finding.advice(
+                        "Look for buffers that are never given back to the pool, and whether a failed refill is tried"
+                                + " again: one that is not leaves the queue low for good.")
+                .settle("the consumer's pool level, and the allocation flags of its refill")
+                .build();
+    }
+
+    private static Finding unpolled(ReceiveQueue queue, List<FailedCall> calls) {
+        FailedCall first = calls.get(0);
+        DriverFacts driver = DriverFacts.ofModule(queue.driver());
+        CqAccount cq = queue.cq();
+        Finding.Builder finding = Finding.of(
+                        "enomem-unpolled-cq",
+                        Severity.ERROR,
+                        first.unpolled() > 0 ? Confidence.CERTAIN : Confidence.LIKELY,
+                        queue)
+                .title(queue.name() + ": " + calls.size() + (calls.size() == 1 ? " post" : " posts")
+                        + " refused with -ENOMEM while completions wait to be polled")
+                .cause("With " + driver.name()
+                        + " a slot of the ring is free again only when its completion is polled, and "
+                        + (first.unpolled() > 0
+                                ? first.unpolled() + " completions were waiting at the failing post."
+                                : "the CQ's completion handler had run and nobody had polled since.")
+                        + " The consumer does not post too much; it polls too little.")
+                .fact("outstanding", first.outstandingBefore() + first.accepted())
+                .fact("failed_calls", calls.size());
+        if (first.unpolled() >= 0) {
+            finding.fact("unpolled", first.unpolled());
+        }
+        if (cq != null) {
+            finding.fact("cq", cq.name());
+            if (cq.lastPoll().isSet()) {
+                finding.evidence(cq.lastPoll().ref(cq.name() + " polled"));
+            }
+        }
+        return finding.evidence(
+                        calls.stream().map(FailedCall::call).limit(MAX_EVIDENCE).toList())
+                .advice("Poll the CQ before posting, or look why its handler or thread does not run.")
+                .build();
+    }
+
+    private static Finding inError(ReceiveQueue queue, List<FailedCall> calls) {
+        FailedCall first = calls.get(0);
+        EventRef troubled = first.troubled();
+        boolean told = first.qpState() == QpState.ERR;
+        return Finding.of("enomem-qp-error", Severity.ERROR, told ? Confidence.CERTAIN : Confidence.LIKELY, queue)
+                .title(queue.name() + ": -ENOMEM since the QP is in ERR and nothing is consumed any more")
+                .cause("The QP had gone to ERR before (" + (troubled == null ? "" : troubled.detail())
+                        + "), no receive has completed since, and the consumer went on posting until the ring was full."
+                        + " The -ENOMEM is the consequence; the error came first.")
+                .fact("outstanding", first.outstandingBefore() + first.accepted())
+                .fact("failed_calls", calls.size())
+                .fact("state", QpState.name(first.qpState()))
+                .evidence(troubled)
+                .evidence(
+                        calls.stream().map(FailedCall::call).limit(MAX_EVIDENCE).toList())
+                .advice(
+                        "Handle the error that took the QP to ERR, and stop posting to it: this driver does not flush what"
+                                + " is posted, so the ring only fills up.")
+                .build();
+    }
+
+    private static Finding onSrq(ReceiveQueue queue, List<FailedCall> calls) {
+        ReceiveQueue srq = queue.viaSrq();
+        return Finding.of("enomem-hidden-argument", Severity.ERROR, Confidence.LIKELY, queue)
+                .title(queue.name() + ": -ENOMEM that is a post to a QP with a shared receive queue")
+                .cause("The QP takes its receives from " + (srq == null ? "an SRQ" : srq.name())
+                        + " and has no ring of its own, so the driver finds no room in it (mlx5, mlx4: KERNEL_FACTS.md"
+                        + " section 4).")
+                .fact("reason", "srq-attached")
+                .fact("failed_calls", calls.size())
+                .evidence(
+                        calls.stream().map(FailedCall::call).limit(MAX_EVIDENCE).toList())
+                .advice("Post to the SRQ with ib_post_srq_recv.")
+                .build();
     }
 
     /** The failing WR has more SGEs than any that ever entered the queue, and the ring has held more WRs than now. */

@@ -54,6 +54,11 @@ public record Finding(
         POSSIBLE
     }
 
+    /** The same finding with other evidence. */
+    Finding withEvidence(List<EventRef> other) {
+        return new Finding(rule, severity, confidence, queue, title, cause, facts, other, advice, wouldSettle);
+    }
+
     static Builder of(String rule, Severity severity, Confidence confidence, @Nullable ReceiveQueue queue) {
         return new Builder(rule, severity, confidence, queue);
     }
@@ -85,6 +90,12 @@ public record Finding(
 
         Builder cause(String text) {
             cause = text;
+            return this;
+        }
+
+        /** Another sentence behind the cause. */
+        Builder alsoCause(String text) {
+            cause = cause.isEmpty() ? text : cause + " " + text;
             return this;
         }
 

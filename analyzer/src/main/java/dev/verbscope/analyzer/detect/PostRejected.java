@@ -85,6 +85,7 @@ final class PostRejected implements Detector {
                             case SRQ_ATTACHED -> "the QP has an SRQ";
                             case QP_STATE -> "the QP's state does not allow it";
                             case DEVICE_ERROR -> "the device is in error";
+                            case RING_FULL -> "the ring is full";
                             case UNKNOWN -> "cause not shown";
                         })
                 .cause(fault.sentence())
@@ -115,6 +116,9 @@ final class PostRejected implements Detector {
                                         + " WRs before the failing one are in the queue.";
                             case SRQ_ATTACHED -> "Post to the SRQ with ib_post_srq_recv.";
                             case QP_STATE -> "Post after the QP has reached INIT and before it is torn down.";
+                            case RING_FULL ->
+                                "Post only as many receives as have completed, or create the QP with a larger"
+                                        + " max_recv_wr.";
                             case DEVICE_ERROR -> "Look in the kernel log for the device's reset or fatal error.";
                             case UNKNOWN -> "Look in the kernel log for the driver's own message at that time.";
                         })

@@ -7,7 +7,9 @@ import dev.verbscope.analyzer.ledger.ReceiveQueue;
 import dev.verbscope.analyzer.ledger.WrList;
 import dev.verbscope.analyzer.verbs.EventRef;
 import dev.verbscope.analyzer.verbs.Moment;
+import dev.verbscope.analyzer.verbs.VerbsSink;
 import dev.verbscope.analyzer.verbs.WcStatus;
+import dev.verbscope.traces.event.TraceInfo;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
@@ -22,6 +24,16 @@ final class RepostLeak implements Detector {
     private static final int MIN_LOST = 3;
 
     private final List<EventRef> rnr = new ArrayList<>();
+    private final List<EventRef> malformed = new ArrayList<>();
+    private long malformedCount;
+
+    @Override
+    public void badMessage(Moment at, String consumer) {
+        malformedCount++;
+        if (malformed.size() < MAX_EVIDENCE / 2) {
+            malformed.add(at.ref(consumer + " dropped a malformed message"));
+        }
+    }
 
     @Override
     public void otherCompletion(Moment at, ReceiveQueue queue, long wrId, int status) {
@@ -36,10 +48,14 @@ final class RepostLeak implements Detector {
             FillTrend trend = queue.trend();
             int driest = driestWindow(trend);
             int full = lastFullWindow(trend);
-            if (!capture.eventsLost() && driest - full + 1 >= MIN_WINDOWS && falls(trend, full, driest)) {
-                report(queue, trend, full, driest, findings);
-            } else if (queue.sinceCreation() && queue.wrsPosted() > 0 && queue.outstandingLow() == 0 && demand(trend)) {
-                reportDry(queue, findings);
+            if (queue.trusted()
+                    && !capture.malformed()
+                    && !capture.lossWithoutPlace()
+                    && driest - full + 1 >= MIN_WINDOWS
+                    && falls(trend, full, driest)) {
+                report(capture, queue, trend, full, driest, findings);
+            } else if (ranDry(queue) && demand(trend)) {
+                reportDry(capture, queue, findings);
             }
         }
     }
@@ -87,12 +103,28 @@ final class RepostLeak implements Detector {
         return trend.high(first) - trend.high(last) >= MIN_LOST;
     }
 
+    /** Empty, and neither closed nor uncounted. */
+    private static boolean ranDry(ReceiveQueue queue) {
+        return queue.sinceCreation()
+                && queue.wrsPosted() > 0
+                && queue.outstanding() == 0
+                && queue.firstFlush() == null
+                && !queue.drained()
+                && !queue.everDistrusted();
+    }
+
     private boolean demand(FillTrend trend) {
         long last = trend.windows() == 0 ? Long.MAX_VALUE : trend.endTime(trend.windows() - 1);
         return rnr.stream().anyMatch(ref -> ref.time() >= last);
     }
 
-    private void report(ReceiveQueue queue, FillTrend trend, int full, int driest, Consumer<Finding> findings) {
+    private void report(
+            CaptureFacts capture,
+            ReceiveQueue queue,
+            FillTrend trend,
+            int full,
+            int driest,
+            Consumer<Finding> findings) {
         // the last window of the lowest level: what completes at that level belongs to the drain
         int lowest = driest;
         for (int w = driest; w < trend.windows(); w++) {
@@ -115,12 +147,12 @@ final class RepostLeak implements Detector {
         // the window of the last full level ends with the first loss: count from loss to loss
         double slope = (lost - 1.0) / Math.max(1, completions - 1);
         boolean dry = queue.sinceCreation() && trend.low(lowest) == 0;
-        boolean holes = queue.postsMissed() > 0 || queue.completionsMissed() > 0;
+        boolean holes = queue.postsMissed() > 0 || queue.completionsMissed() > 0 || queue.everDistrusted();
         int refilled = queue.outstanding() - trend.low(lowest);
         boolean late = lowest < trend.windows() - 1 && refilled > 0;
         Finding.Builder finding = Finding.of(
                         "repost-leak",
-                        dry ? Severity.ERROR : Severity.WARNING,
+                        dry && !queue.everDistrusted() ? Severity.ERROR : Severity.WARNING,
                         holes ? Confidence.LIKELY : Confidence.CERTAIN,
                         queue)
                 .title(queue.name() + ": " + lost + " completed receives were never posted again"
@@ -135,10 +167,28 @@ final class RepostLeak implements Detector {
                 .fact("outstanding_start", start)
                 .fact("outstanding_low", trend.low(lowest))
                 .fact("outstanding_end", queue.outstanding());
+        if (capture.info().timeUnit() == TraceInfo.TimeUnit.NANOSECONDS) {
+            finding.fact("low_water_time_ns", trend.endTime(lowest));
+        }
+        timeToEmpty(capture, queue, trend, full, lowest, slope, finding);
         WrList idle = queue.idle();
         if (idle.size() > 0) {
-            finding.fact("first_lost", "0x" + Long.toHexString(idle.wrId(idle.oldest())))
-                    .evidence(idle.ref(idle.oldest()));
+            int first = idle.oldest();
+            EventRef holder = idle.ref(first, "completed here and was never posted again: the first buffer lost");
+            finding.fact("first_lost", "0x" + Long.toHexString(idle.wrId(first)))
+                    .fact("last_held_by", holder.event() + " in " + holder.comm() + "-" + holder.pid())
+                    .evidence(holder);
+        }
+        // one lost buffer for each bad message, give or take a batch that was still to come
+        if (malformedCount > 0 && Math.abs(malformedCount - lost) <= Math.max(1, batch)) {
+            finding.fact("malformed_messages", malformedCount)
+                    .evidence(malformed)
+                    .alsoCause("As many malformed messages were dropped as buffers were lost.");
+            KernelLog.knownBugs(
+                    finding, "leak-with-malformed-messages", capture.info().kernel());
+        }
+        if (queue.trustedFrom() != VerbsSink.UNKNOWN) {
+            finding.fact("trusted_from_ns", queue.trustedFrom());
         }
         if (late) {
             finding.fact("refilled", refilled);
@@ -156,9 +206,39 @@ final class RepostLeak implements Detector {
         findings.accept(finding.build());
     }
 
+    /** When the queue will be empty if it goes on as it did, counted from its last event. */
+    private static void timeToEmpty(
+            CaptureFacts capture,
+            ReceiveQueue queue,
+            FillTrend trend,
+            int full,
+            int lowest,
+            double slope,
+            Finding.Builder finding) {
+        int level = queue.outstanding();
+        if (level == 0 || queue.firstFlush() != null || slope <= 0) {
+            return;
+        }
+        double completions = level / slope;
+        finding.fact("completions_to_empty", Math.round(completions));
+        long between = 0;
+        for (int w = full + 1; w <= lowest; w++) {
+            between += trend.completions(w);
+        }
+        double seconds = capture.seconds(trend.endTime(full), trend.endTime(lowest));
+        if (seconds > 0 && between > 0) {
+            finding.fact("seconds_to_empty", Math.round(completions * seconds / between * 1000) / 1000.0);
+        }
+    }
+
     /** Never reposted at all, and a peer asked for more. */
-    private void reportDry(ReceiveQueue queue, Consumer<Finding> findings) {
-        findings.accept(Finding.of("repost-leak", Severity.ERROR, Confidence.POSSIBLE, queue)
+    private void reportDry(CaptureFacts capture, ReceiveQueue queue, Consumer<Finding> findings) {
+        // with one pair of queues the sender is this queue's peer; with more it is only one that may be
+        boolean pair = capture.ledger().queues().stream()
+                        .filter(q -> q.hasReceiveSide() || q.otherCompletions() > 0)
+                        .count()
+                <= 2;
+        findings.accept(Finding.of("repost-leak", pair ? Severity.ERROR : Severity.WARNING, Confidence.POSSIBLE, queue)
                 .title(queue.name() + ": the queue ran dry and a sender gave up with RNR")
                 .cause(queue.wrsPosted() + " receives were posted, all completed, none replaced them, and a QP of this"
                         + " capture then found its peer without a receive.")

@@ -1,8 +1,36 @@
 package dev.verbscope.analyzer.ledger;
 
-/** What consumers say of their posts in the kernel log: {@code name: ... post_recv ... ret=-12} and the like. */
+import dev.verbscope.analyzer.verbs.Errno;
+
+/** What consumers say in the kernel log of their posts and of their buffers: {@code name: ... post_recv ... ret=-12}. */
 final class ConsumerLog {
+    private static final String[] REFILL = {"refill", "replenish", "recv buffer", "receive buffer", "rx buffer", "pool"
+    };
+    private static final String[] MARKS = {
+        "ret=-", "rc=-", "err=-", "error=-", "errno=-", "ret -", "rc -", "error -", ": -"
+    };
+
     private ConsumerLog() {}
+
+    /**
+     * The error that a line says the consumer's own refill or pool gave: no post was tried.
+     *
+     * @return -ENOMEM or -EAGAIN, 0 if the line speaks of something else
+     */
+    static int refillError(String text) {
+        boolean refill = false;
+        for (String word : REFILL) {
+            refill |= text.contains(word);
+        }
+        if (!refill || text.contains("post_recv") || text.contains("post recv")) {
+            return 0;
+        }
+        int value = errorIn(text);
+        if (value == 0) {
+            value = text.contains("-ENOMEM") ? -Errno.ENOMEM : text.contains("-EAGAIN") ? -Errno.EAGAIN : 0;
+        }
+        return value == -Errno.ENOMEM || value == -Errno.EAGAIN ? value : 0;
+    }
 
     /**
      * The error that a line says a post returned.
@@ -13,7 +41,12 @@ final class ConsumerLog {
         if (!text.contains("post_recv") && !text.contains("post recv")) {
             return 0;
         }
-        for (String mark : new String[] {"ret=-", "rc=-", "err=-", "error=-", "ret -", "rc -", ": -"}) {
+        return errorIn(text);
+    }
+
+    /** The negative errno that a line shows behind one of the usual marks, 0 if it shows none. */
+    private static int errorIn(String text) {
+        for (String mark : MARKS) {
             int at = text.indexOf(mark);
             if (at >= 0) {
                 int value = 0;

@@ -1,6 +1,7 @@
 package dev.verbscope.analyzer.ledger;
 
 import dev.verbscope.analyzer.verbs.EventRef;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What is kept of a call that matters.
@@ -17,6 +18,11 @@ import dev.verbscope.analyzer.verbs.EventRef;
  * @param afterError whether the queue was flushing or in error at its entry
  * @param beforeFirstAccepted whether no post to the queue had been accepted yet
  * @param call the entry
+ * @param qpState {@code ib_qp_state} at its entry, {@link dev.verbscope.analyzer.verbs.QpState#UNKNOWN} where not told
+ * @param troubled the completion, state change or event that shows the QP in ERR before the call, null if none does
+ * @param stuck whether no receive has completed since then
+ * @param unpolled completions that waited in the queue's CQ to be polled, -1 where the capture does not show both sides
+ * @param unpolledSeen whether the CQ's completion handler had run and nobody had polled since
  */
 public record FailedCall(
         long number,
@@ -30,7 +36,12 @@ public record FailedCall(
         long headWrId,
         boolean afterError,
         boolean beforeFirstAccepted,
-        EventRef call) {
+        EventRef call,
+        int qpState,
+        @Nullable EventRef troubled,
+        boolean stuck,
+        long unpolled,
+        boolean unpolledSeen) {
 
     FailedCall atIndex(int index) {
         return new FailedCall(
@@ -45,7 +56,12 @@ public record FailedCall(
                 headWrId,
                 afterError,
                 beforeFirstAccepted,
-                call);
+                call,
+                qpState,
+                troubled,
+                stuck,
+                unpolled,
+                unpolledSeen);
     }
 
     static FailedCall of(PostCall call) {
@@ -59,8 +75,13 @@ public record FailedCall(
                 call.accepted(),
                 call.outstandingBefore(),
                 call.headWrId(),
-                call.queue().inError(),
+                call.errorBefore,
                 call.queue().wrsPosted() - call.accepted() == 0,
-                call.ref());
+                call.ref(),
+                call.stateBefore,
+                call.troubledBefore,
+                call.stuckBefore,
+                call.unpolledBefore,
+                call.unpolledSeen);
     }
 }

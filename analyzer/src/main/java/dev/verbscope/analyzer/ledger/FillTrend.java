@@ -37,6 +37,12 @@ public final class FillTrend {
         endTime[w] = time;
     }
 
+    /** Forgets everything: what is known begins anew. */
+    void restart() {
+        count = 0;
+        perWindow = 1;
+    }
+
     private void open(int fill) {
         if (count == WINDOWS) {
             for (int i = 0; i < WINDOWS / 2; i++) {

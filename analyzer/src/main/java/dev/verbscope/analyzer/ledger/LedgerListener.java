@@ -1,6 +1,8 @@
 package dev.verbscope.analyzer.ledger;
 
+import dev.verbscope.analyzer.verbs.EventRef;
 import dev.verbscope.analyzer.verbs.Moment;
+import org.jspecify.annotations.Nullable;
 
 /** What the ledger tells while it grows. Each method does nothing unless overridden. */
 public interface LedgerListener {
@@ -28,11 +30,56 @@ public interface LedgerListener {
     /** A completion that is a send, or cannot be told. */
     default void otherCompletion(Moment at, ReceiveQueue queue, long wrId, int status) {}
 
+    /** modify_qp was entered ({@link ModifyQp#returnTime()} unknown), and later the same call returned. */
+    default void modifyQp(Moment at, ModifyQp call) {}
+
+    /** An asynchronous event; {@code queue} is null where it does not say of which QP. */
+    default void asyncEvent(Moment at, @Nullable ReceiveQueue queue, int event) {}
+
+    /** A WR of the send side finished by what a consumer says; its receive CQ is not known. */
+    default void consumerOtherCompletion(Moment at, String consumer, long cqId, long cid, int status, long vendorErr) {}
+
+    /** A consumer told of its post: so many WRs, beside those it counted as posted before. */
+    default void consumerPosted(Moment at, ReceiveQueue queue, int posted, int active) {}
+
+    /** A consumer put a receive into the chain it is about to post. */
+    default void consumerWr(Moment at, ReceiveQueue queue, long cid) {}
+
+    /** A consumer tells of a receive that was finished; {@code queue} is its own account. */
+    default void consumerReceived(Moment at, ReceiveQueue queue, long cid, int status, boolean known) {}
+
+    /** A consumer dropped a malformed message. */
+    default void badMessage(Moment at, String consumer) {}
+
+    /** A peer granted so many credits. */
+    default void credits(Moment at, String consumer, long credits) {}
+
+    /** A consumer's count of free entries of its send queue. */
+    default void sendQueueLevel(Moment at, String consumer, long avail, long depth) {}
+
+    /** A connection came up or did not. */
+    default void connected(Moment at, String consumer, int result) {}
+
+    /** A connection was or is being closed. */
+    default void disconnected(Moment at) {}
+
+    /** The last completion of a CQ's queue was waited for. */
+    default void drained(Moment at, long cqId, @Nullable ReceiveQueue queue) {}
+
+    /** A line of the kernel log. */
+    default void kernelLog(Moment at, String text) {}
+
+    /** A line of the function_graph tracer. */
+    default void graphLine(Moment at, String text) {}
+
     /** The core polled a CQ, by its restrack id: {@code returned} completions of both sides. */
     default void cqPolled(Moment at, long cqId, int requested, int returned) {}
 
     /** A consumer told of an error of its own post. */
     default void consumerError(ConsumerError error) {}
+
+    /** A consumer could not find or allocate a buffer to post: no post was tried. */
+    default void refillError(ReceiveQueue queue, String consumer, int result, EventRef at) {}
 
     /** Events are missing between two ordinals; see {@link dev.verbscope.analyzer.verbs.VerbsSink#lost}. */
     default void lost(long fromOrdinal, long toOrdinal, int cpu, long count) {}

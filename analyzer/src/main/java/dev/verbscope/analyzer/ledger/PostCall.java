@@ -2,8 +2,10 @@ package dev.verbscope.analyzer.ledger;
 
 import dev.verbscope.analyzer.verbs.EventRef;
 import dev.verbscope.analyzer.verbs.Moment;
+import dev.verbscope.analyzer.verbs.QpState;
 import dev.verbscope.analyzer.verbs.VerbsSink;
 import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One call of a driver's post_recv, from its entry on. Objects are used again: a listener that wants to keep something
@@ -57,6 +59,16 @@ public final class PostCall {
 
     boolean acceptedExact;
     boolean lastWasIdle;
+    int doorbells;
+    int nested;
+    int stateBefore;
+    boolean errorBefore;
+    boolean stuckBefore;
+    long unpolledBefore;
+    boolean unpolledSeen;
+
+    @Nullable
+    EventRef troubledBefore;
 
     void begin(long newNumber, ReceiveQueue to, Moment at, long wr, long wrId, int numSge, long next) {
         queue = to;
@@ -87,6 +99,17 @@ public final class PostCall {
         pending = false;
         lastWrHasNext = false;
         acceptedExact = true;
+        doorbells = 0;
+        nested = 0;
+        stateBefore = to.state;
+        errorBefore = to.inError;
+        stuckBefore = to.receivesInTrouble == 0;
+        CqAccount cq = to.cq;
+        unpolledBefore = cq == null ? -1 : cq.waiting();
+        unpolledSeen = cq != null && cq.scheduledAndNotPolled();
+        troubledBefore = to.state == QpState.ERR && to.toErr != null
+                ? to.toErr
+                : to.asyncFatal != null ? to.asyncFatal : to.troubled;
     }
 
     void chain(long[] wrs, int count, boolean complete) {
@@ -159,6 +182,21 @@ public final class PostCall {
     /** num_sge of the failing WR, {@link VerbsSink#UNKNOWN_INT} where not known. */
     public int badNumSge() {
         return badNumSge;
+    }
+
+    /** CPU of the entry, -1 where not told. */
+    public int cpu() {
+        return cpu;
+    }
+
+    /** Other posts that began on the same CPU inside this one: a softirq posted there. */
+    public int nested() {
+        return nested;
+    }
+
+    /** Doorbells that a probe showed inside the call. */
+    public int doorbells() {
+        return doorbells;
     }
 
     /** WRs outstanding in the queue when the call began. */

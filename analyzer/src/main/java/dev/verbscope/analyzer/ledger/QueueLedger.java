@@ -2,8 +2,10 @@ package dev.verbscope.analyzer.ledger;
 
 import com.carrotsearch.hppc.LongHashSet;
 import com.carrotsearch.hppc.LongObjectHashMap;
+import dev.verbscope.analyzer.verbs.AsyncEvent;
 import dev.verbscope.analyzer.verbs.EventRef;
 import dev.verbscope.analyzer.verbs.Moment;
+import dev.verbscope.analyzer.verbs.QpState;
 import dev.verbscope.analyzer.verbs.VerbsSink;
 import dev.verbscope.analyzer.verbs.WcStatus;
 import dev.verbscope.analyzer.verbs.WitnessLayer;
@@ -54,8 +56,15 @@ public final class QueueLedger implements VerbsSink {
 
     private final List<ConsumerBatch> batches = new ArrayList<>();
 
+    private final LongObjectHashMap<CqAccount> cqsByPointer = new LongObjectHashMap<>();
+    private final LongObjectHashMap<CqAccount> cqAccountsById = new LongObjectHashMap<>();
+    private final List<CqAccount> cqAccounts = new ArrayList<>();
+    private final List<OpenPoll> polls = new ArrayList<>();
+    private final List<ModifyQp> modifying = new ArrayList<>();
+
     private long disconnects;
     private long unmatchedReturns;
+    private long lossMarks;
     private long unjoinedWrs;
     private final Set<String> innerProbedDrivers = new HashSet<>();
 
@@ -70,6 +79,9 @@ public final class QueueLedger implements VerbsSink {
         int lastAsked;
     }
 
+    /** A driver's poll_cq that has not returned. */
+    private record OpenPoll(CqAccount cq, int cpu, int pid, boolean softirq, int requested) {}
+
     /** Adds somebody who is told while the ledger grows. */
     public void listen(LedgerListener listener) {
         listeners.add(listener);
@@ -80,9 +92,19 @@ public final class QueueLedger implements VerbsSink {
         return queues;
     }
 
+    /** All completion queues of which polls, completions or the handler were seen. */
+    public List<CqAccount> completionQueues() {
+        return cqAccounts;
+    }
+
     /** How many times a connection was closed. */
     public long disconnects() {
         return disconnects;
+    }
+
+    /** Places where events are missing. */
+    public long lossMarks() {
+        return lossMarks;
     }
 
     /** Returns of calls whose entry was not seen. */
@@ -98,7 +120,7 @@ public final class QueueLedger implements VerbsSink {
     // ---------------------------------------------------------------------------------------------------- queues
 
     private ReceiveQueue newQueue(ReceiveQueue.Kind kind, long id) {
-        ReceiveQueue queue = new ReceiveQueue(kind, id);
+        ReceiveQueue queue = new ReceiveQueue(kind, id, queues.size());
         queues.add(queue);
         return queue;
     }
@@ -213,6 +235,13 @@ public final class QueueLedger implements VerbsSink {
 
     private void callBegan(Moment at, PostCall call) {
         ReceiveQueue queue = call.queue;
+        if (open.size() > 1) {
+            for (PostCall other : open) {
+                if (other != call && other.cpu == call.cpu) {
+                    other.nested++;
+                }
+            }
+        }
         queue.postCalls++;
         if (queue.firstPostTime == UNKNOWN) {
             queue.firstPostTime = at.time();
@@ -304,7 +333,7 @@ public final class QueueLedger implements VerbsSink {
                 at.comm(),
                 at.event());
         queue.wrsPosted++;
-        queue.raised(at.time());
+        queue.raised(at.ordinal(), at.time(), at.cpu(), at.pid(), at.comm(), at.event());
     }
 
     @Override
@@ -385,7 +414,7 @@ public final class QueueLedger implements VerbsSink {
                 listener.wrAccepted(call, record, earlier);
             }
         }
-        queue.raised(time);
+        queue.raised(ordinal, time, call.cpu, call.pid, call.comm, event);
     }
 
     @Override
@@ -505,6 +534,9 @@ public final class QueueLedger implements VerbsSink {
             queue.callsByError.addTo(call.result, 1);
             queue.keepFailed(call);
         }
+        if (call.accepted > 0) {
+            queue.callsSinceDoorbell = call.doorbells > 0 ? 0 : queue.callsSinceDoorbell + 1;
+        }
         for (LedgerListener listener : listeners) {
             listener.callSettled(call);
         }
@@ -554,16 +586,30 @@ public final class QueueLedger implements VerbsSink {
             long cq,
             long wrId,
             int status,
+            long vendorErr,
             int opcode,
             long byteLen,
             long qpNum,
             boolean receive) {
+        if (layer == WitnessLayer.CQE_MADE && cq != UNKNOWN) {
+            CqAccount account = cqByPointer(cq);
+            account.oneMade();
+            account.lastMade.set(at);
+        }
         if (qpNum == UNKNOWN) {
             return;
         }
         ReceiveQueue queue = qp(qpNum);
         int order = layer.compareTo(queue.layer);
         if (order < 0) {
+            if (layer == WitnessLayer.CONSUMER_DONE && status == WcStatus.SUCCESS) {
+                // counted already, but it tells who took the buffer
+                ReceiveQueue holder = queue.viaSrq != null ? queue.viaSrq : queue;
+                int held = holder.idle.find(wrId);
+                if (held != WrList.NONE) {
+                    holder.idle.heldBy(held, at);
+                }
+            }
             return;
         }
         if (order > 0) {
@@ -572,6 +618,16 @@ public final class QueueLedger implements VerbsSink {
             java.util.Arrays.fill(queue.receiveByStatus, 0);
             java.util.Arrays.fill(queue.otherByStatus, 0);
             queue.midLifeReceives = 0;
+        }
+        if (cq != UNKNOWN && queue.cq == null && layer != WitnessLayer.CONSUMER_DONE) {
+            queue.cq = cqByPointer(cq);
+        }
+        queue.vendorErr = vendorErr;
+        if (status == WcStatus.SUCCESS) {
+            queue.troubled = null;
+        } else if (queue.troubled == null) {
+            queue.receivesInTrouble = 0;
+            queue.troubled = at.ref(queue.name() + " completed with " + WcStatus.name(status));
         }
         ReceiveQueue owner = ownerOf(queue, wrId);
         boolean success = status == WcStatus.SUCCESS;
@@ -630,6 +686,7 @@ public final class QueueLedger implements VerbsSink {
     }
 
     private void receive(Moment at, ReceiveQueue queue, int record, long wrId, int status, long byteLen) {
+        long sequence = record == WrList.NONE ? -1 : queue.wrs.sequence(record);
         if (record != WrList.NONE && queue.kind() == ReceiveQueue.Kind.QP) {
             dropOvertaken(queue, record);
         }
@@ -638,11 +695,11 @@ public final class QueueLedger implements VerbsSink {
         if (record != WrList.NONE) {
             queue.ownWrCompleted = true;
             if (success) {
-                queue.becameIdle(record);
+                queue.becameIdle(record, at);
             }
             queue.wrs.remove(record);
         }
-        queue.lowered(at.time(), success);
+        queue.lowered(at, success, sequence);
     }
 
     private void countReceive(Moment at, ReceiveQueue queue, int record, long wrId, int status, long byteLen) {
@@ -650,7 +707,13 @@ public final class QueueLedger implements VerbsSink {
             listener.received(at, queue, record, wrId, status, byteLen);
         }
         queue.receiveByStatus[ReceiveQueue.slot(status)]++;
+        queue.lastReceive.set(at);
+        queue.receivesInTrouble++;
+        if (queue.firstReceiveTime == UNKNOWN) {
+            queue.firstReceiveTime = at.time();
+        }
         if (status == WcStatus.SUCCESS) {
+            queue.lastSuccess.set(at);
             queue.inError = false;
             queue.largestReceived = Math.max(queue.largestReceived, byteLen);
         } else {
@@ -681,8 +744,15 @@ public final class QueueLedger implements VerbsSink {
         int oldest = queue.wrs.oldest();
         while (oldest != record && queue.wrs.sequence(oldest) < sequence) {
             int next = queue.wrs.next(oldest);
+            boolean dropped = queue.wrs.sequence(oldest) < queue.newestAtRtr
+                    && sequence >= queue.newestAtRtr
+                    && !queue.ownWrCompleted;
             queue.wrs.remove(oldest);
-            queue.completionsMissed++;
+            if (dropped) {
+                queue.lostBehindRtr++;
+            } else {
+                queue.completionsMissed++;
+            }
             oldest = next;
         }
     }
@@ -724,6 +794,9 @@ public final class QueueLedger implements VerbsSink {
             queue.lastPostTime = at.time();
         }
         batch.count++;
+        for (LedgerListener listener : listeners) {
+            listener.consumerWr(at, queue, cid);
+        }
         queue.idleNoMore(cid);
         queue.wrs.add(
                 cid,
@@ -739,7 +812,7 @@ public final class QueueLedger implements VerbsSink {
                 at.comm(),
                 at.event());
         queue.wrsPosted++;
-        queue.raised(at.time());
+        queue.raised(at.ordinal(), at.time(), at.cpu(), at.pid(), at.comm(), at.event());
     }
 
     /** A run of announced WRs is over: it was one call, of which nothing says how it went. */
@@ -763,6 +836,9 @@ public final class QueueLedger implements VerbsSink {
     public void consumerPost(Moment at, String consumer, long cqId, int posted, int active) {
         ReceiveQueue queue = cq(consumer, cqId);
         queue.callsInferred = false;
+        for (LedgerListener listener : listeners) {
+            listener.consumerPosted(at, queue, posted, active);
+        }
         ConsumerBatch batch = batchOf(at);
         if (batch == null || batch.queue != queue || batch.count == 0) {
             return;
@@ -811,6 +887,36 @@ public final class QueueLedger implements VerbsSink {
         tellConsumerError(at, queue, consumer, result, asked);
     }
 
+    /** The one queue that a consumer posts to, null if there is none or more than one. */
+    private @Nullable ReceiveQueue queueOfConsumer(String speaker) {
+        ReceiveQueue found = null;
+        for (ReceiveQueue queue : queues) {
+            if (queue.joinedTo == null && !speaker.isEmpty() && queue.consumer.equals(speaker)) {
+                if (found != null) {
+                    return null;
+                }
+                found = queue;
+            }
+        }
+        return found;
+    }
+
+    @Override
+    public void consumerRefillError(Moment at, String consumer, long qpNum, int result) {
+        ReceiveQueue queue = qpNum != UNKNOWN ? qpsByNumber.get(qpNum) : queueOfConsumer(consumer);
+        if (queue != null && result < 0) {
+            tellRefillError(at, queue, consumer, result);
+        }
+    }
+
+    private void tellRefillError(Moment at, ReceiveQueue queue, String consumer, int result) {
+        queue.consumerErrors.addTo(result, 1);
+        EventRef where = at.ref(queue.name() + ": " + consumer + " got " + result + " from its own refill");
+        for (LedgerListener listener : listeners) {
+            listener.refillError(queue, consumer, result, where);
+        }
+    }
+
     private void tellConsumerError(Moment at, ReceiveQueue queue, String consumer, int result, int asked) {
         ReceiveQueue counted = queue.joinedTo != null ? queue.joinedTo : queue;
         counted.consumerErrors.addTo(result, 1);
@@ -825,8 +931,10 @@ public final class QueueLedger implements VerbsSink {
     }
 
     @Override
-    public void consumerCompletion(Moment at, String consumer, long cqId, long cid, int status, long byteLen) {
+    public void consumerCompletion(
+            Moment at, String consumer, long cqId, long cid, int status, long vendorErr, long byteLen) {
         ReceiveQueue queue = cq(consumer, cqId);
+        queue.vendorErr = vendorErr;
         for (ConsumerBatch batch : batches) {
             // the server's events do not mark the end of a call: what follows a completion is another one
             if (batch.queue == queue && batch.count > 0 && queue.callsInferred) {
@@ -834,6 +942,9 @@ public final class QueueLedger implements VerbsSink {
             }
         }
         int record = queue.wrs.find(cid);
+        for (LedgerListener listener : listeners) {
+            listener.consumerReceived(at, queue, cid, status, record != WrList.NONE);
+        }
         if (record != WrList.NONE) {
             receive(at, queue, record, cid, status, byteLen);
         } else {
@@ -841,12 +952,185 @@ public final class QueueLedger implements VerbsSink {
         }
     }
 
+    @Override
+    public void consumerOtherCompletion(Moment at, String consumer, long cqId, long cid, int status, long vendorErr) {
+        for (LedgerListener listener : listeners) {
+            listener.consumerOtherCompletion(at, consumer, cqId, cid, status, vendorErr);
+        }
+    }
+
+    @Override
+    public void consumerBadMessage(Moment at, String consumer) {
+        for (LedgerListener listener : listeners) {
+            listener.badMessage(at, consumer);
+        }
+    }
+
+    @Override
+    public void consumerCredits(Moment at, String consumer, long credits) {
+        for (LedgerListener listener : listeners) {
+            listener.credits(at, consumer, credits);
+        }
+    }
+
+    @Override
+    public void sendQueueLevel(Moment at, String consumer, long avail, long depth) {
+        for (LedgerListener listener : listeners) {
+            listener.sendQueueLevel(at, consumer, avail, depth);
+        }
+    }
+
+    @Override
+    public void connected(Moment at, String consumer, int result) {
+        for (LedgerListener listener : listeners) {
+            listener.connected(at, consumer, result);
+        }
+    }
+
     // ------------------------------------------------------------------------------------------------ everything else
+
+    private CqAccount cqByPointer(long pointer) {
+        CqAccount account = cqsByPointer.get(pointer);
+        if (account == null) {
+            account = new CqAccount(pointer, true);
+            cqsByPointer.put(pointer, account);
+            cqAccounts.add(account);
+        }
+        return account;
+    }
+
+    private CqAccount cqAccount(long id) {
+        CqAccount account = cqAccountsById.get(id);
+        if (account == null) {
+            account = new CqAccount(id, false);
+            cqAccountsById.put(id, account);
+            cqAccounts.add(account);
+        }
+        return account;
+    }
 
     @Override
     public void cqPolled(Moment at, long cqId, int requested, int returned) {
         for (LedgerListener listener : listeners) {
             listener.cqPolled(at, cqId, requested, returned);
+        }
+        if (returned == UNKNOWN_INT || returned < 0) {
+            return;
+        }
+        CqAccount account = cqAccount(cqId);
+        account.polled(requested, returned);
+        account.lastPoll.set(at);
+    }
+
+    @Override
+    public void pollCall(Moment at, long cq, long cqId, int requested) {
+        if (polls.size() >= MAX_OPEN) {
+            polls.remove(0);
+        }
+        CqAccount account = cq != UNKNOWN ? cqByPointer(cq) : cqAccount(cqId);
+        if (cq != UNKNOWN && cqId != UNKNOWN && account.twin == null) {
+            CqAccount byId = cqAccount(cqId);
+            account.twin = byId;
+            byId.twin = account;
+        }
+        polls.add(new OpenPoll(account, at.cpu(), at.pid(), at.softirq(), requested));
+    }
+
+    @Override
+    public void pollReturn(Moment at, int returned) {
+        for (int i = polls.size() - 1; i >= 0; i--) {
+            OpenPoll poll = polls.get(i);
+            if (poll.pid == at.pid() && poll.cpu == at.cpu() && poll.softirq == at.softirq()) {
+                polls.remove(i);
+                if (returned >= 0) {
+                    poll.cq.polled(poll.requested, returned);
+                    poll.cq.lastPoll.set(at);
+                }
+                return;
+            }
+        }
+    }
+
+    @Override
+    public void cqScheduled(Moment at, long cqId) {
+        CqAccount account = cqAccount(cqId);
+        account.schedules++;
+        account.lastSchedule.set(at);
+    }
+
+    @Override
+    public void cqRescheduled(Moment at, long cqId) {
+        cqAccount(cqId).reschedules++;
+    }
+
+    @Override
+    public void doorbell(Moment at) {
+        PostCall call = openCall(at);
+        if (call != null) {
+            call.doorbells++;
+            call.queue.doorbells++;
+        }
+    }
+
+    @Override
+    public void graphLine(Moment at, String text) {
+        for (LedgerListener listener : listeners) {
+            listener.graphLine(at, text);
+        }
+    }
+
+    // ------------------------------------------------------------------------------------------------ states of QPs
+
+    @Override
+    public void qpState(Moment at, long queuePtr, long qpNum, int state) {
+        ReceiveQueue queue = postTarget(false, queuePtr, qpNum);
+        ModifyQp call = new ModifyQp(queue, at, state);
+        if (modifying.size() >= MAX_OPEN) {
+            modifying.remove(0);
+        }
+        modifying.add(call);
+        if (state != UNKNOWN_INT) {
+            queue.changedState(state, call.entry);
+        }
+        for (LedgerListener listener : listeners) {
+            listener.modifyQp(at, call);
+        }
+    }
+
+    @Override
+    public void qpStateReturn(Moment at, int result, long qpNum) {
+        for (int i = modifying.size() - 1; i >= 0; i--) {
+            ModifyQp call = modifying.get(i);
+            // it sleeps, and may return on another CPU
+            if (call.pid != at.pid() || (qpNum != UNKNOWN && call.queue.id() != qpNum)) {
+                continue;
+            }
+            modifying.remove(i);
+            call.returnTime = at.time();
+            call.result = result;
+            if (call.state != UNKNOWN_INT) {
+                if (result != 0) {
+                    call.queue.keptState(call.oldState);
+                } else if (call.state == QpState.RESET) {
+                    call.queue.confirmReset();
+                }
+            }
+            for (LedgerListener listener : listeners) {
+                listener.modifyQp(at, call);
+            }
+            return;
+        }
+    }
+
+    @Override
+    public void asyncEvent(Moment at, int event, long qpNum) {
+        ReceiveQueue queue = qpNum == UNKNOWN ? null : qpsByNumber.get(qpNum);
+        if (queue != null && AsyncEvent.fatalForQp(event)) {
+            queue.receivesInTrouble = 0;
+            queue.asyncFatal = at.ref(queue.name() + " event " + AsyncEvent.name(event));
+        }
+        for (LedgerListener listener : listeners) {
+            listener.asyncEvent(at, queue, event);
         }
     }
 
@@ -858,6 +1142,10 @@ public final class QueueLedger implements VerbsSink {
             closeBatchesOf(old);
         }
         freshCqs.add(cqId);
+        CqAccount fresh = new CqAccount(cqId, false);
+        fresh.entries = entries;
+        cqAccountsById.put(cqId, fresh);
+        cqAccounts.add(fresh);
     }
 
     private void closeBatchesOf(ReceiveQueue queue) {
@@ -877,6 +1165,9 @@ public final class QueueLedger implements VerbsSink {
                 queue.joinedTo.drained = true;
             }
         }
+        for (LedgerListener listener : listeners) {
+            listener.drained(at, cqId, queue);
+        }
     }
 
     @Override
@@ -889,8 +1180,13 @@ public final class QueueLedger implements VerbsSink {
         if (result != 0) {
             return;
         }
-        // a number that comes again is a new QP
-        ReceiveQueue queue = newQueue(ReceiveQueue.Kind.QP, qpNum);
+        // a number that comes again is a new QP, unless it was only just brought to INIT: rdma_create_qp does so first
+        ReceiveQueue known = qpsByNumber.get(qpNum);
+        boolean fresh = known != null
+                && !known.hasReceiveSide()
+                && known.otherCompletions() == 0
+                && (known.state == QpState.INIT || known.state == QpState.RESET);
+        ReceiveQueue queue = known != null && fresh ? known : newQueue(ReceiveQueue.Kind.QP, qpNum);
         qpsByNumber.put(qpNum, queue);
         queue.createdSeen = true;
         queue.depthTold = recvWr == UNKNOWN ? -1 : recvWr;
@@ -902,10 +1198,24 @@ public final class QueueLedger implements VerbsSink {
     @Override
     public void disconnected(Moment at) {
         disconnects++;
+        for (LedgerListener listener : listeners) {
+            listener.disconnected(at);
+        }
     }
 
     @Override
     public void kernelLog(Moment at, String text) {
+        for (LedgerListener listener : listeners) {
+            listener.kernelLog(at, text);
+        }
+        int refill = ConsumerLog.refillError(text);
+        if (refill < 0) {
+            ReceiveQueue queue = queueOfConsumer(ConsumerLog.speaker(text));
+            if (queue != null) {
+                tellRefillError(at, queue, ConsumerLog.speaker(text), refill);
+            }
+            return;
+        }
         int result = ConsumerLog.postError(text);
         if (result < 0) {
             PostCall last = lastCall(at);
@@ -917,6 +1227,8 @@ public final class QueueLedger implements VerbsSink {
 
     @Override
     public void lost(long fromOrdinal, long toOrdinal, int cpu, long count) {
+        lossMarks++;
+        queues.forEach(ReceiveQueue::distrust);
         for (LedgerListener listener : listeners) {
             listener.lost(fromOrdinal, toOrdinal, cpu, count);
         }

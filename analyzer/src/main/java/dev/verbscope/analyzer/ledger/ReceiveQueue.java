@@ -2,6 +2,9 @@ package dev.verbscope.analyzer.ledger;
 
 import com.carrotsearch.hppc.IntLongHashMap;
 import dev.verbscope.analyzer.verbs.EventRef;
+import dev.verbscope.analyzer.verbs.Mark;
+import dev.verbscope.analyzer.verbs.Moment;
+import dev.verbscope.analyzer.verbs.QpState;
 import dev.verbscope.analyzer.verbs.VerbsSink;
 import dev.verbscope.analyzer.verbs.WcStatus;
 import dev.verbscope.analyzer.verbs.WitnessLayer;
@@ -29,8 +32,12 @@ public final class ReceiveQueue {
     /** Buffers remembered as completed and not posted again. */
     private static final int MAX_IDLE = 1 << 16;
 
-    static final ReceiveQueue NOWHERE = new ReceiveQueue(Kind.QP, 0);
+    /** State changes kept one by one. */
+    private static final int MAX_STATES = 32;
 
+    static final ReceiveQueue NOWHERE = new ReceiveQueue(Kind.QP, 0, -1);
+
+    private final int index;
     private final Kind kind;
     private final long id;
     long pointer = VerbsSink.UNKNOWN;
@@ -91,14 +98,266 @@ public final class ReceiveQueue {
     boolean lifeOver;
     boolean drained;
 
+    // state
+    int state = QpState.UNKNOWN;
+    final List<EventRef> states = new ArrayList<>();
+
+    @Nullable
+    EventRef lastState;
+
+    @Nullable
+    EventRef readyToReceive;
+
+    @Nullable
+    EventRef toErr;
+
+    @Nullable
+    EventRef toReset;
+
+    @Nullable
+    EventRef asyncFatal;
+
+    /** The first completion in error on either side since the last good one. */
+    @Nullable
+    EventRef troubled;
+
+    long receivesInTrouble;
+    long newestAtReset = -1;
+    long clearedByReset;
+    long newestAtRtr = -1;
+    long lostBehindRtr;
+    long postedSinceReset;
+
+    // moments
+    final Mark lastReceive = new Mark();
+    final Mark lastSuccess = new Mark();
+    final Mark lowest = new Mark();
+    final Mark highest = new Mark();
+    final Mark lastAccepted = new Mark();
+    long firstReceiveTime = VerbsSink.UNKNOWN;
+    long vendorErr = VerbsSink.UNKNOWN;
+
+    // doorbells, where a probe shows them
+    long doorbells;
+    long callsSinceDoorbell;
+
+    @Nullable
+    CqAccount cq;
+
+    // loss
+    private long sequenceAtLoss = -1;
+    private long trustedFrom = VerbsSink.UNKNOWN;
+    private boolean everDistrusted;
+
     // depth
     long depthTold = -1;
 
     final FillTrend trend = new FillTrend();
 
-    ReceiveQueue(Kind kind, long id) {
+    ReceiveQueue(Kind kind, long id, int index) {
         this.kind = kind;
         this.id = id;
+        this.index = index;
+    }
+
+    /** Place in {@link QueueLedger#queues()}, so that what others keep of a queue can stand in an array. */
+    public int index() {
+        return index;
+    }
+
+    /** {@code ib_qp_state} as modify_qp was last seen to set it, {@link QpState#UNKNOWN} if it never was. */
+    public int state() {
+        return state;
+    }
+
+    /** The first state changes that were seen. */
+    public List<EventRef> states() {
+        return states;
+    }
+
+    /** The last state change, null if none was seen. */
+    public @Nullable EventRef lastState() {
+        return lastState;
+    }
+
+    /** The last change to RTR, null if none was seen. */
+    public @Nullable EventRef readyToReceive() {
+        return readyToReceive;
+    }
+
+    /** The last change to ERR, null if none was seen. */
+    public @Nullable EventRef toErr() {
+        return toErr;
+    }
+
+    /** The last change to RESET while receives were in the queue, null if none was seen. */
+    public @Nullable EventRef toReset() {
+        return toReset;
+    }
+
+    /** An asynchronous event that took the QP out of service, null if none was seen. */
+    public @Nullable EventRef asyncFatal() {
+        return asyncFatal;
+    }
+
+    /** The first completion in error on either side of the QP since its last good one, null if there is none. */
+    public @Nullable EventRef troubled() {
+        return troubled;
+    }
+
+    /** WRs that a change to RESET took out of the queue without a completion. */
+    public long clearedByReset() {
+        return clearedByReset;
+    }
+
+    /** WRs posted before the change to RTR that were overtaken by later ones: the change dropped them. */
+    public long lostBehindRtr() {
+        return lostBehindRtr;
+    }
+
+    /** WRs accepted since the last change to RESET. */
+    public long postedSinceReset() {
+        return postedSinceReset;
+    }
+
+    /** The last receive completion of any status. */
+    public Mark lastReceive() {
+        return lastReceive;
+    }
+
+    /** The last receive that succeeded. */
+    public Mark lastSuccess() {
+        return lastSuccess;
+    }
+
+    /** Where the level was lowest after the first completion. */
+    public Mark lowest() {
+        return lowest;
+    }
+
+    /** Where the level was highest. */
+    public Mark highest() {
+        return highest;
+    }
+
+    /** The last WR that entered the queue. */
+    public Mark lastAccepted() {
+        return lastAccepted;
+    }
+
+    /** Time of the first receive completion, {@link VerbsSink#UNKNOWN} if there was none. */
+    public long firstReceiveTime() {
+        return firstReceiveTime;
+    }
+
+    /** The device's own code of the error that is being told, {@link VerbsSink#UNKNOWN} where not told. */
+    public long vendorErr() {
+        return vendorErr;
+    }
+
+    /** Doorbells that a probe showed inside the queue's calls. */
+    public long doorbells() {
+        return doorbells;
+    }
+
+    /** Calls that took WRs since the last doorbell that a probe showed. */
+    public long callsSinceDoorbell() {
+        return callsSinceDoorbell;
+    }
+
+    /** The CQ of its completions, null where the capture does not tell. */
+    public @Nullable CqAccount cq() {
+        return cq;
+    }
+
+    /**
+     * Whether the level can be relied on: no events are missing, or everything that was in the queue when they went
+     * missing has left it since.
+     */
+    public boolean trusted() {
+        return sequenceAtLoss < 0;
+    }
+
+    /** Whether events went missing during the queue's life. */
+    public boolean everDistrusted() {
+        return everDistrusted;
+    }
+
+    /** From when on the level can be relied on after a loss, {@link VerbsSink#UNKNOWN} if there was none or it never can. */
+    public long trustedFrom() {
+        return trusted() ? trustedFrom : VerbsSink.UNKNOWN;
+    }
+
+    /** Events are missing: what is in the queue now may have completed, and posts may not have been seen. */
+    void distrust() {
+        if (wrsPosted > 0 || firstReceiveTime != VerbsSink.UNKNOWN) {
+            sequenceAtLoss = wrs.nextSequence();
+            everDistrusted = true;
+        }
+    }
+
+    /**
+     * A WR left the queue. One posted since the loss shows that whatever was posted in the hole is gone too, as long as
+     * the queue is in order; and nothing from before may be left.
+     */
+    private void trustAgain(long sequence, long time) {
+        int oldest = wrs.oldest();
+        if (sequence < sequenceAtLoss || (oldest != WrList.NONE && wrs.sequence(oldest) < sequenceAtLoss)) {
+            return;
+        }
+        sequenceAtLoss = -1;
+        trustedFrom = time;
+        trend.restart();
+        outstandingLow = outstanding();
+    }
+
+    void changedState(int newState, EventRef where) {
+        state = newState;
+        lastState = where;
+        if (states.size() < MAX_STATES) {
+            states.add(where);
+        }
+        switch (newState) {
+            case QpState.RESET -> {
+                newestAtReset = wrs.nextSequence();
+                if (outstanding() > 0) {
+                    toReset = where;
+                }
+                postedSinceReset = 0;
+            }
+            case QpState.INIT -> confirmReset();
+            case QpState.RTR -> {
+                readyToReceive = where;
+                newestAtRtr = wrs.nextSequence();
+            }
+            case QpState.ERR -> toErr = where;
+            default -> {}
+        }
+    }
+
+    /** The QP left RESET, or the change to it returned 0: what was in the queue is gone without a completion. */
+    void confirmReset() {
+        if (newestAtReset < 0) {
+            return;
+        }
+        int record = wrs.oldest();
+        while (record != WrList.NONE && wrs.sequence(record) < newestAtReset) {
+            int next = wrs.next(record);
+            wrs.remove(record);
+            clearedByReset++;
+            record = next;
+        }
+        clearedByReset += anonymous;
+        anonymous = 0;
+        newestAtReset = -1;
+        inError = false;
+        troubled = null;
+    }
+
+    /** The change of state was refused. */
+    void keptState(int oldState) {
+        state = oldState;
+        newestAtReset = -1;
     }
 
     public Kind kind() {
@@ -404,21 +663,36 @@ public final class ReceiveQueue {
         }
     }
 
-    void raised(long time) {
-        outstandingMax = Math.max(outstandingMax, outstanding());
+    void raised(long ordinal, long time, int cpu, int pid, String comm, String event) {
+        int level = outstanding();
+        if (level > outstandingMax) {
+            outstandingMax = level;
+            highest.set(ordinal, time, cpu, pid, comm, event);
+        }
+        lastAccepted.set(ordinal, time, cpu, pid, comm, event);
+        postedSinceReset++;
         if (!lifeOver) {
-            trend.posted(outstanding(), time);
+            trend.posted(level, time);
         }
     }
 
-    void lowered(long time, boolean success) {
+    /** A WR left the queue; {@code sequence} is its place in {@link #wrs()}, -1 where not known. */
+    void lowered(Moment at, boolean success, long sequence) {
+        long time = at.time();
+        int level = outstanding();
+        if (!firstFillOver || level < outstandingLow) {
+            outstandingLow = level;
+            lowest.set(at);
+        }
         firstFillOver = true;
-        outstandingLow = Math.min(outstandingLow, outstanding());
+        if (sequenceAtLoss >= 0) {
+            trustAgain(sequence, time);
+        }
         if (!success) {
             lifeOver = true;
         }
         if (!lifeOver) {
-            trend.completed(outstanding(), time);
+            trend.completed(level, time);
         }
     }
 
@@ -433,10 +707,11 @@ public final class ReceiveQueue {
         return true;
     }
 
-    void becameIdle(int record) {
+    /** The buffer of a good receive left the queue at that moment, and whoever took the completion holds it. */
+    void becameIdle(int record, Moment at) {
         if (idle.size() >= MAX_IDLE) {
             idle.remove(idle.oldest());
         }
-        idle.addCopy(wrs, record);
+        idle.addHeld(wrs, record, at);
     }
 }

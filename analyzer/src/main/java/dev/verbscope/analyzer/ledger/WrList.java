@@ -2,6 +2,7 @@ package dev.verbscope.analyzer.ledger;
 
 import com.carrotsearch.hppc.LongIntHashMap;
 import dev.verbscope.analyzer.verbs.EventRef;
+import dev.verbscope.analyzer.verbs.Moment;
 import dev.verbscope.analyzer.verbs.VerbsSink;
 import java.util.Arrays;
 
@@ -122,8 +123,8 @@ public final class WrList {
         return record;
     }
 
-    /** Copies a record of another list to the end of this one. */
-    int addCopy(WrList from, int record) {
+    /** Copies a record of another list to the end of this one, as held since {@code at}. */
+    int addHeld(WrList from, int record, Moment at) {
         return add(
                 from.wrId[record],
                 from.wrAddress[record],
@@ -131,12 +132,27 @@ public final class WrList {
                 from.sgeAddress[record],
                 from.sgeLength[record],
                 from.call[record],
-                from.time[record],
-                from.ordinal[record],
-                from.cpu[record],
-                from.pid[record],
-                from.comm[record],
-                from.event[record]);
+                at.time(),
+                at.ordinal(),
+                at.cpu(),
+                at.pid(),
+                at.comm(),
+                at.event());
+    }
+
+    /** Another event shows who holds the record. */
+    void heldBy(int record, Moment at) {
+        time[record] = at.time();
+        ordinal[record] = at.ordinal();
+        cpu[record] = at.cpu();
+        pid[record] = at.pid();
+        comm[record] = at.comm();
+        event[record] = at.event();
+    }
+
+    /** Place in the order of the WR that will be added next. */
+    long nextSequence() {
+        return nextSequence;
     }
 
     /** Takes a record out. Its number may be used again at once. */
@@ -233,6 +249,11 @@ public final class WrList {
 
     /** The event that posted the WR. */
     public EventRef ref(int record) {
+        return ref(record, "posted");
+    }
+
+    /** The event of the record, with what happened there. */
+    public EventRef ref(int record, String what) {
         return new EventRef(
                 ordinal[record],
                 time[record],
@@ -240,6 +261,6 @@ public final class WrList {
                 pid[record],
                 comm[record],
                 event[record],
-                "wr_id=0x" + Long.toHexString(wrId[record]) + " posted");
+                "wr_id=0x" + Long.toHexString(wrId[record]) + " " + what);
     }
 }

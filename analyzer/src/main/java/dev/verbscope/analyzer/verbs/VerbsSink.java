@@ -55,6 +55,7 @@ public interface VerbsSink {
      * A completion.
      *
      * @param cq address of the CQ
+     * @param vendorErr the device's own code of an error, {@link #UNKNOWN} with status 0
      * @param opcode {@code ib_wc_opcode}; bit 7 says receive, but it is valid only with status 0
      * @param byteLen bytes received, valid only with status 0
      * @param receive whether the event is by its nature one of the receive side
@@ -65,6 +66,7 @@ public interface VerbsSink {
             long cq,
             long wrId,
             int status,
+            long vendorErr,
             int opcode,
             long byteLen,
             long qpNum,
@@ -96,11 +98,67 @@ public interface VerbsSink {
     /** A consumer tells the error it got from its post; {@code cqId} may be unknown. */
     void consumerPostError(Moment at, String consumer, long cqId, int result);
 
-    /** A consumer tells of a finished receive. */
-    void consumerCompletion(Moment at, String consumer, long cqId, long cid, int status, long byteLen);
+    /** A consumer could not find or allocate a buffer to post; {@code qpNum} may be unknown. */
+    default void consumerRefillError(Moment at, String consumer, long qpNum, int result) {}
+
+    /** A consumer tells of a finished receive; {@code vendorErr} is {@link #UNKNOWN} with status 0. */
+    void consumerCompletion(Moment at, String consumer, long cqId, long cid, int status, long vendorErr, long byteLen);
+
+    /** A consumer tells of a finished work request that is no receive. */
+    default void consumerOtherCompletion(Moment at, String consumer, long cqId, long cid, int status, long vendorErr) {}
+
+    /** A consumer dropped a received message since it was malformed; whether its buffer came back is another question. */
+    default void consumerBadMessage(Moment at, String consumer) {}
+
+    /** A message granted its receiver so many credits: requests that may be under way at once. */
+    default void consumerCredits(Moment at, String consumer, long credits) {}
+
+    /**
+     * A consumer tells how many entries of its send queue it takes for free.
+     *
+     * @param avail free entries by its own count
+     * @param depth entries there are
+     */
+    default void sendQueueLevel(Moment at, String consumer, long avail, long depth) {}
+
+    /** A consumer's connection came up ({@code result} 0) or did not; {@link #UNKNOWN_INT} where not told. */
+    default void connected(Moment at, String consumer, int result) {}
 
     /** A QP was created; {@code recvWr} as cm_qp_create prints it. */
     void qpCreated(Moment at, long qpNum, long recvWr, int result);
+
+    /**
+     * modify_qp was called.
+     *
+     * @param queuePtr address of the QP
+     * @param qpNum QP number
+     * @param state {@code ib_qp_state} asked for, {@link #UNKNOWN_INT} if the call does not change it
+     */
+    default void qpState(Moment at, long queuePtr, long qpNum, int state) {}
+
+    /** That call returned. */
+    default void qpStateReturn(Moment at, int result, long qpNum) {}
+
+    /** An asynchronous event of a QP: {@code ib_event_type}; {@code qpNum} may be unknown. */
+    default void asyncEvent(Moment at, int event, long qpNum) {}
+
+    /** The driver wrote a doorbell for receives; it belongs to the call that is running there. */
+    default void doorbell(Moment at) {}
+
+    /** A driver's poll_cq was entered. */
+    default void pollCall(Moment at, long cq, long cqId, int requested) {}
+
+    /** It returned so many completions, or a negative errno. */
+    default void pollReturn(Moment at, int returned) {}
+
+    /** A CQ's completion handler ran: completions wait to be polled. */
+    default void cqScheduled(Moment at, long cqId) {}
+
+    /** A CQ was not empty when it was armed again, and is processed once more. */
+    default void cqRescheduled(Moment at, long cqId) {}
+
+    /** One line of the function_graph tracer: duration and function, as the tracer prints them. */
+    default void graphLine(Moment at, String text) {}
 
     /** A QP was destroyed. */
     void qpDestroyed(Moment at, long qpNum);

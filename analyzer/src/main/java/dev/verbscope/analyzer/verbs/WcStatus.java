@@ -12,6 +12,8 @@ public final class WcStatus {
     public static final int LOC_PROT_ERR = 4;
     /** The QP went to ERR before the work request was carried out. */
     public static final int WR_FLUSH_ERR = 5;
+    /** The peer did not answer, and the retries ran out. */
+    public static final int RETRY_EXC_ERR = 12;
     /** The peer had no receive posted, and the retries ran out. */
     public static final int RNR_RETRY_EXC_ERR = 13;
 

@@ -49,8 +49,8 @@ class QueueLedgerTest {
     void oneCompletionSeenByThreeWitnessesCountsOnce() {
         post(9, 0x100, 0x200);
         made(9, 0x100, 0);
-        ledger.completion(on(1, 20, true), WitnessLayer.CONSUMER_DONE, 5, 0x100, 0, 128, 100, 9, true);
-        ledger.completion(on(1, 20, true), WitnessLayer.CQE_POLLED, 5, 0x100, 0, 128, 100, 9, true);
+        ledger.completion(on(1, 20, true), WitnessLayer.CONSUMER_DONE, 5, 0x100, 0, U, 128, 100, 9, true);
+        ledger.completion(on(1, 20, true), WitnessLayer.CQE_POLLED, 5, 0x100, 0, U, 128, 100, 9, true);
         ReceiveQueue queue = only();
         assertThat(queue.receiveCompletions()).isEqualTo(1);
         assertThat(queue.outstanding()).isEqualTo(1);

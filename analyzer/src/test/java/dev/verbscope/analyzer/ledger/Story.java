@@ -50,6 +50,43 @@ public final class Story {
     /** A CQE is made. */
     public void made(long qp, long wrId, int status) {
         ledger.completion(
-                on(1, 20, true), WitnessLayer.CQE_MADE, 5, wrId, status, status == 0 ? 128 : 0, 100, qp, false);
+                on(1, 20, true), WitnessLayer.CQE_MADE, 5, wrId, status, U, status == 0 ? 128 : 0, 100, qp, false);
+    }
+
+    /** A whole call of that many WRs that the driver refuses at the WR behind those given. */
+    public void refused(long qp, int result, long badWrId, int badNumSge, long... taken) {
+        long head = taken.length > 0 ? taken[0] : badWrId;
+        call(qp, head, taken.length > 0 ? 1 : badNumSge, taken.length > 0 ? 8 : 0);
+        for (long wrId : taken) {
+            wr(wrId, 8, 0);
+        }
+        ledger.wrEntry(task(), 77, badWrId + 8, badWrId, badNumSge, 0, badWrId, 256);
+        ledger.wrReturn(task(), result);
+        ledger.postReturn(task(), result, U, U);
+    }
+
+    /** A call to the driver of another module, of one WR, without an inner probe. */
+    public void postTo(String module, long qp, long wrId, int result) {
+        Moment now = task();
+        now.moduleSource(() -> module);
+        ledger.postCall(now, false, 0x1000 + qp, qp, wrId + 8, wrId, 1, 0);
+        now.moduleSource(() -> "");
+        ledger.postReturn(task(), result, U, U);
+    }
+
+    /** modify_qp brings the QP to a state. */
+    public void state(long qp, int state) {
+        ledger.qpState(on(0, 100, false), 0x1000 + qp, qp, state);
+        ledger.qpStateReturn(on(0, 100, false), 0, qp);
+    }
+
+    /** A send of another QP fails. */
+    public void sendFailed(long qp, int status) {
+        ledger.completion(on(1, 20, true), WitnessLayer.CQE_MADE, 6, 0xdead, status, U, 0, 0, qp, false);
+    }
+
+    /** Time passes. */
+    public void sleep(long nanos) {
+        time += nanos;
     }
 }

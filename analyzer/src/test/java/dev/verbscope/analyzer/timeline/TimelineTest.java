@@ -31,7 +31,7 @@ class TimelineTest {
     }
 
     private void made(long time, long qp, long wrId, int status) {
-        ledger.completion(at(time), WitnessLayer.CQE_MADE, 5, wrId, status, status == 0 ? 128 : 0, 9, qp, true);
+        ledger.completion(at(time), WitnessLayer.CQE_MADE, 5, wrId, status, 0, status == 0 ? 128 : 0, 9, qp, true);
     }
 
     @Test

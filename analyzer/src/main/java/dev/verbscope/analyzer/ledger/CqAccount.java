@@ -1,0 +1,138 @@
+package dev.verbscope.analyzer.ledger;
+
+import dev.verbscope.analyzer.verbs.Mark;
+import dev.verbscope.analyzer.verbs.VerbsSink;
+import org.jspecify.annotations.Nullable;
+
+/** What is known of a completion queue, by its address or by its restrack id: made, polled, and how it is polled. */
+public final class CqAccount {
+    private final long key;
+    private final boolean byPointer;
+    long made;
+    long polled;
+    long polls;
+    long emptyPolls;
+    long fullPolls;
+    long requested;
+    long fullRun;
+    long longestRun;
+    long reschedules;
+    long schedules;
+    long entries = -1;
+    long waitingMax;
+    final Mark lastPoll = new Mark();
+    final Mark lastSchedule = new Mark();
+    final Mark lastMade = new Mark();
+
+    @Nullable
+    CqAccount twin;
+
+    CqAccount(long key, boolean byPointer) {
+        this.key = key;
+        this.byPointer = byPointer;
+    }
+
+    /** Such as {@code CQ 5} or {@code CQ 0xffff...}. */
+    public String name() {
+        return "CQ " + (byPointer ? "0x" + Long.toHexString(key) : Long.toString(key));
+    }
+
+    /** Completions that the device made, 0 where no event shows them. */
+    public long made() {
+        return made;
+    }
+
+    /** Completions that polls brought. */
+    public long polled() {
+        return polled;
+    }
+
+    /** Polls. */
+    public long polls() {
+        return polls;
+    }
+
+    /** Polls that brought as many completions as they asked for, so that more may have been there. */
+    public long fullPolls() {
+        return fullPolls;
+    }
+
+    /** Completions a poll asks for, on average; 0 where not told. */
+    public long meanRequested() {
+        return polls == 0 ? 0 : Math.round((double) requested / polls);
+    }
+
+    /** Most completions that full polls brought one after the other. */
+    public long longestRun() {
+        return longestRun;
+    }
+
+    /** How often the CQ was not empty when it was armed again. */
+    public long reschedules() {
+        return reschedules;
+    }
+
+    /** Entries asked for at its creation, -1 where not told. */
+    public long entries() {
+        return entries;
+    }
+
+    /** Most completions that waited to be polled, where both sides are seen. */
+    public long waitingMax() {
+        return waitingMax;
+    }
+
+    /** Completions that wait now: known only where making and polling are both seen, else -1. */
+    public long waiting() {
+        return made > 0 && polls > 0 ? Math.max(0, made - polled) : -1;
+    }
+
+    /** The account of the same CQ under its other name, null where nothing ties them. */
+    public @Nullable CqAccount twin() {
+        return twin;
+    }
+
+    /**
+     * Whether the completion handler ran and nobody polled since. The handler is shown by id, polls by address or id.
+     */
+    public boolean scheduledAndNotPolled() {
+        CqAccount other = twin;
+        long scheduled = Math.max(lastSchedule.ordinal(), other == null ? 0 : other.lastSchedule.ordinal());
+        long polledLast = Math.max(lastPoll.ordinal(), other == null ? 0 : other.lastPoll.ordinal());
+        return scheduled > polledLast;
+    }
+
+    /** The last poll. */
+    public Mark lastPoll() {
+        return lastPoll;
+    }
+
+    /** The last time its completion handler ran. */
+    public Mark lastSchedule() {
+        return lastSchedule;
+    }
+
+    void polled(int asked, int returned) {
+        polls++;
+        polled += returned;
+        if (asked != VerbsSink.UNKNOWN_INT) {
+            requested += asked;
+        }
+        if (returned == 0) {
+            emptyPolls++;
+        }
+        if (asked > 0 && returned >= asked) {
+            fullPolls++;
+            fullRun += returned;
+        } else {
+            fullRun += returned;
+            longestRun = Math.max(longestRun, fullRun);
+            fullRun = 0;
+        }
+    }
+
+    void oneMade() {
+        made++;
+        waitingMax = Math.max(waitingMax, made - polled);
+    }
+}
