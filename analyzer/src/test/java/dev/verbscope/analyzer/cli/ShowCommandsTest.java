@@ -20,6 +20,9 @@ class ShowCommandsTest {
     private static final String CHAIN =
             SAMPLES.resolve("rxfault-chain/trace-mono.txt").toString();
 
+    private static final String FULL =
+            SAMPLES.resolve("rxfault-overfill/trace-mono.txt").toString();
+
     @TempDir
     Path folder;
 
@@ -68,7 +71,7 @@ class ShowCommandsTest {
         assertThat(Files.readString(folder.resolve("r.html")))
                 .contains("rxfault-leak_dry/trace-mono.txt", "verbscope analyze --html");
         assertThat(Files.readAllLines(folder.resolve("r.csv"))).hasSize(5);
-        assertThat(run("analyze", "--anonymise", "--html", file("s.html"), "-o", file("s.txt"), DRY))
+        assertThat(run("analyze", "--anonymise", "--html", file("s.html"), "-o", file("s.txt"), FULL))
                 .isEqualTo(1);
         assertThat(Files.readString(folder.resolve("s.html")))
                 .doesNotContain("insmod", "samples/")
