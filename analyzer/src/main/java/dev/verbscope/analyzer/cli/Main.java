@@ -80,7 +80,10 @@ public final class Main implements Runnable {
         CommandLine line = new CommandLine(main);
         line.setCaseInsensitiveEnumValuesAllowed(true);
         // so that "explain -12" is an errno and no option
-        line.getSubcommands().get("explain").setUnmatchedOptionsArePositionalParams(true);
+        CommandLine explain = line.getSubcommands().get("explain");
+        if (explain != null) {
+            explain.setUnmatchedOptionsArePositionalParams(true);
+        }
         line.setExecutionExceptionHandler((exception, cmd, parsed) -> main.failed(exception, cmd));
         return line;
     }

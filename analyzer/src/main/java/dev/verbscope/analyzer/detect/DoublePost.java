@@ -223,7 +223,10 @@ final class DoublePost implements Detector {
     }
 
     private static boolean doubtful(CaptureFacts capture, ReceiveQueue queue) {
-        return capture.eventsLost() || queue.completionsMissed() > 0 || queue.postsMissed() > 0;
+        return capture.eventsLost()
+                || queue.completionsMissed() > 0
+                || queue.postsMissed() > 0
+                || !capture.showsCompletions(queue);
     }
 
     private static Finding finding(ReceiveQueue queue, Cause cause, Confirmed found) {

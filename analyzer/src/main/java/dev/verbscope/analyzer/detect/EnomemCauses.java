@@ -117,19 +117,32 @@ final class EnomemCauses implements Detector {
             }
             if (queue.viaSrq() != null && queue.wrsPosted() == 0) {
                 sorted.onSrq.add(call);
-            } else if (tooManySges(queue, call)) {
+            } else if (tooManySges(queue, call) || (alike(queue) && !ringFull(queue, call))) {
                 sorted.argument.add(call);
             } else if (!ringFull(queue, call)) {
                 sorted.unknown.add(call);
             } else if (call.troubled() != null && call.stuck()) {
                 sorted.inError.add(call);
-            } else if (freedByPoll(queue) && (call.unpolled() > 0 || (call.unpolled() < 0 && call.unpolledSeen()))) {
+            } else if (freedByPoll(queue) && waited(queue, call)) {
                 sorted.unpolled.add(call);
             } else {
                 sorted.full.add(call);
             }
         }
         return sorted;
+    }
+
+    /** Whether completions waited to be polled when the post failed. */
+    private static boolean waited(ReceiveQueue queue, FailedCall call) {
+        CqAccount cq = queue.cq();
+        return call.unpolled() > 0
+                || (call.unpolled() < 0
+                        && (call.unpolledSeen() || (cq != null && cq.foundWaitingAfter(call.number()))));
+    }
+
+    /** The driver has one errno for a full ring and for too many SGEs, so that what is not the one is the other. */
+    private static boolean alike(ReceiveQueue queue) {
+        return DriverFacts.ofModule(queue.driver()).fullAndTooManySgesAlike() && queue.outstandingMax() > 0;
     }
 
     private static boolean freedByPoll(ReceiveQueue queue) {
@@ -194,7 +207,9 @@ final class EnomemCauses implements Detector {
                         + " a slot of the ring is free again only when its completion is polled, and "
                         + (first.unpolled() > 0
                                 ? first.unpolled() + " completions were waiting at the failing post."
-                                : "the CQ's completion handler had run and nobody had polled since.")
+                                : first.unpolledSeen()
+                                        ? "the CQ's completion handler had run and nobody had polled since."
+                                        : "the CQ had not been polled for long; the next poll found a whole batch at once.")
                         + " The consumer does not post too much; it polls too little.")
                 .fact("outstanding", first.outstandingBefore() + first.accepted())
                 .fact("failed_calls", calls.size());
@@ -313,16 +328,24 @@ final class EnomemCauses implements Detector {
         return Finding.of(
                         "enomem-hidden-argument",
                         Severity.ERROR,
-                        driver.fullAndTooManySgesAlike() ? Confidence.CERTAIN : Confidence.LIKELY,
+                        driver.fullAndTooManySgesAlike() && first.badNumSge() >= 0
+                                ? Confidence.CERTAIN
+                                : Confidence.LIKELY,
                         queue)
                 .title(queue.name() + ": -ENOMEM that is too many SGEs, not a full ring")
-                .cause("The failing WR has num_sge " + first.badNumSge()
-                        + ", the largest that ever entered the queue had "
-                        + queue.maxNumSgeAccepted() + ", and the ring has held " + queue.outstandingMax()
-                        + " WRs while it held " + first.outstandingBefore() + " now."
+                .cause((first.badNumSge() >= 0
+                                ? "The failing WR has num_sge " + first.badNumSge()
+                                        + ", the largest that ever entered the queue had "
+                                        + queue.maxNumSgeAccepted() + ", and the ring"
+                                : "The ring")
+                        + " has held " + queue.outstandingMax() + " WRs while it held "
+                        + (first.outstandingBefore() + first.accepted()) + " now."
                         + (driver.fullAndTooManySgesAlike()
-                                ? " " + driver.name() + " returns -ENOMEM for both (KERNEL_FACTS.md section 4)."
+                                ? " " + driver.name()
+                                        + " returns -ENOMEM for a full ring and for too many SGEs (KERNEL_FACTS.md section 4);"
+                                        + " the ring is not full."
                                 : ""))
+                .fact("reason", "too-many-sges")
                 .fact("num_sge", first.badNumSge())
                 .fact("max_num_sge_accepted", queue.maxNumSgeAccepted())
                 .fact("bad_index", first.badIndex())

@@ -533,6 +533,9 @@ public final class QueueLedger implements VerbsSink {
         } else {
             queue.callsByError.addTo(call.result, 1);
             queue.keepFailed(call);
+            if (queue.cq != null) {
+                queue.cq.postFailed(call);
+            }
         }
         if (call.accepted > 0) {
             queue.callsSinceDoorbell = call.doorbells > 0 ? 0 : queue.callsSinceDoorbell + 1;
@@ -619,7 +622,7 @@ public final class QueueLedger implements VerbsSink {
             java.util.Arrays.fill(queue.otherByStatus, 0);
             queue.midLifeReceives = 0;
         }
-        if (cq != UNKNOWN && queue.cq == null && layer != WitnessLayer.CONSUMER_DONE) {
+        if (cq != UNKNOWN && queue.cq == null) {
             queue.cq = cqByPointer(cq);
         }
         queue.vendorErr = vendorErr;
@@ -1015,8 +1018,7 @@ public final class QueueLedger implements VerbsSink {
             return;
         }
         CqAccount account = cqAccount(cqId);
-        account.polled(requested, returned);
-        account.lastPoll.set(at);
+        account.polledAt(at, requested, returned);
     }
 
     @Override
@@ -1040,8 +1042,7 @@ public final class QueueLedger implements VerbsSink {
             if (poll.pid == at.pid() && poll.cpu == at.cpu() && poll.softirq == at.softirq()) {
                 polls.remove(i);
                 if (returned >= 0) {
-                    poll.cq.polled(poll.requested, returned);
-                    poll.cq.lastPoll.set(at);
+                    poll.cq.polledAt(at, poll.requested, returned);
                 }
                 return;
             }

@@ -106,6 +106,9 @@ public final class ReceiveQueue {
     EventRef lastState;
 
     @Nullable
+    EventRef initialised;
+
+    @Nullable
     EventRef readyToReceive;
 
     @Nullable
@@ -178,6 +181,11 @@ public final class ReceiveQueue {
     /** The last state change, null if none was seen. */
     public @Nullable EventRef lastState() {
         return lastState;
+    }
+
+    /** The first change to INIT, null if none was seen. */
+    public @Nullable EventRef initialised() {
+        return initialised;
     }
 
     /** The last change to RTR, null if none was seen. */
@@ -312,6 +320,7 @@ public final class ReceiveQueue {
     }
 
     void changedState(int newState, EventRef where) {
+        boolean wasErr = state == QpState.ERR;
         state = newState;
         lastState = where;
         if (states.size() < MAX_STATES) {
@@ -325,12 +334,22 @@ public final class ReceiveQueue {
                 }
                 postedSinceReset = 0;
             }
-            case QpState.INIT -> confirmReset();
+            case QpState.INIT -> {
+                confirmReset();
+                if (initialised == null) {
+                    initialised = where;
+                }
+            }
             case QpState.RTR -> {
                 readyToReceive = where;
                 newestAtRtr = wrs.nextSequence();
             }
-            case QpState.ERR -> toErr = where;
+            case QpState.ERR -> {
+                if (!wasErr) {
+                    toErr = where;
+                    receivesInTrouble = 0;
+                }
+            }
             default -> {}
         }
     }
@@ -591,6 +610,11 @@ public final class ReceiveQueue {
             sum += count;
         }
         return sum;
+    }
+
+    /** The most exact layer that its completions were seen at. */
+    public WitnessLayer layer() {
+        return layer;
     }
 
     /** Receives whose post was before the capture. */
