@@ -15,6 +15,7 @@ import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Help.Ansi;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
@@ -37,7 +38,8 @@ import picocli.CommandLine.Parameters;
             "  verbscope analyze trace.txt",
             "  cat /sys/kernel/tracing/trace | verbscope analyze -",
             "  verbscope analyze --format json -o report.json trace.txt",
-            "  verbscope analyze --bindings my-probes.json trace.txt"
+            "  verbscope analyze --bindings my-probes.json trace.txt",
+            "  verbscope analyze --merge trace.txt dmesg.txt"
         })
 final class AnalyzeCommand implements Callable<Integer> {
     enum Format {
@@ -61,6 +63,15 @@ final class AnalyzeCommand implements Callable<Integer> {
     private List<Path> bindings = new ArrayList<>();
 
     @Option(
+            names = "--merge",
+            description = "Takes the files as parts of one recording of one host, such as a trace and a kernel log, and"
+                    + " reads them by time. Otherwise each file is judged on its own.")
+    private boolean merge;
+
+    @Mixin
+    private InputOptions input = new InputOptions();
+
+    @Option(
             names = {"-o", "--output"},
             paramLabel = "FILE",
             description = "Write the report there.")
@@ -68,7 +79,9 @@ final class AnalyzeCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        List<AnalysisReport> reports = Captures.analyze(files, bindings);
+        List<AnalysisReport> reports = merge
+                ? List.of(Captures.analyzeMerged(files, bindings, input))
+                : Captures.analyze(files, bindings, input);
         if (output == null) {
             print(reports, System.out, Ansi.AUTO.enabled());
             System.out.flush();

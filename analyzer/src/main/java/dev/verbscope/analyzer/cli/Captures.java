@@ -21,16 +21,17 @@ final class Captures {
     private Captures() {}
 
     /** Analyses each file on its own. */
-    static List<AnalysisReport> analyze(List<String> paths, List<Path> bindingFiles) throws IOException {
+    static List<AnalysisReport> analyze(List<String> paths, List<Path> bindingFiles, InputOptions input)
+            throws IOException {
         Bindings bindings = Bindings.withFiles(bindingFiles);
         List<AnalysisReport> reports = new ArrayList<>();
         for (String path : paths) {
-            reports.add(analyze(path, bindings));
+            reports.add(analyze(path, bindings, input));
         }
         return reports;
     }
 
-    private static AnalysisReport analyze(String path, Bindings bindings) throws IOException {
+    private static AnalysisReport analyze(String path, Bindings bindings, InputOptions input) throws IOException {
         if (!path.equals("-") && Files.isRegularFile(Path.of(path)) && BundleInput.isBundle(Path.of(path))) {
             try (BundleInput bundle = BundleInput.open(Path.of(path));
                     TraceReader reader = TraceInputs.open(bundle.trace().toString(), EventCatalog.shipped())) {
@@ -44,7 +45,17 @@ final class Captures {
                 return Analysis.run(reader, bindings, missed);
             }
         }
-        try (TraceReader reader = TraceInputs.open(path, EventCatalog.shipped())) {
+        try (TraceReader reader = input.open(path, EventCatalog.shipped())) {
+            return Analysis.run(reader, bindings);
+        }
+    }
+
+    /** Analyses files of one host as one capture, by time. */
+    static AnalysisReport analyzeMerged(List<String> paths, List<Path> bindingFiles, InputOptions input)
+            throws IOException {
+        Bindings bindings = Bindings.withFiles(bindingFiles);
+        EventCatalog catalog = EventCatalog.shipped();
+        try (TraceReader reader = TraceInputs.openAll(paths, path -> input.open(path, catalog))) {
             return Analysis.run(reader, bindings);
         }
     }

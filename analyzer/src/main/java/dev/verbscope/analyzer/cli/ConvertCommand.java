@@ -1,8 +1,6 @@
 package dev.verbscope.analyzer.cli;
 
 import dev.verbscope.traces.convert.Conversion;
-import dev.verbscope.traces.csv.CsvMapping;
-import dev.verbscope.traces.csv.CsvTraceReader;
 import dev.verbscope.traces.event.ImportStat;
 import dev.verbscope.traces.event.TraceReader;
 import dev.verbscope.traces.format.EventCatalog;
@@ -10,17 +8,15 @@ import dev.verbscope.traces.io.TraceInputs;
 import java.io.BufferedOutputStream;
 import java.io.FilterOutputStream;
 import java.io.IOException;
-import java.io.InputStream;
 import java.io.OutputStream;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -92,20 +88,21 @@ final class ConvertCommand implements Callable<Integer> {
     private Target target = Target.TRACEFS;
 
     @Option(
-            names = "--columns",
-            paramLabel = "ROLE=COLUMN",
-            split = ",",
-            description = {
-                "Reads IN as CSV with these columns. Roles: time, cpu, pid, comm, flags, system, event, fields, payload;"
-                        + " the time's unit follows a colon: time=ts:s (ns, us, ms, s, ticks).",
-                "Further columns are fields of the events."
-            })
-    private List<String> columns = new ArrayList<>();
+            names = "--dat-version",
+            paramLabel = "6|7",
+            description = "Version of trace.dat: 7 (the default), or 6 for tools that do not know 7.")
+    private int datVersion = 7;
+
+    @Mixin
+    private InputOptions input = new InputOptions();
 
     @Override
     public Integer call() throws IOException {
+        if (datVersion != 6 && datVersion != 7) {
+            throw new ParameterException(spec.commandLine(), "--dat-version: expected 6 or 7, found " + datVersion);
+        }
         EventCatalog catalog = EventCatalog.shipped();
-        try (TraceReader reader = open(catalog)) {
+        try (TraceReader reader = input.open(in, catalog)) {
             long events = write(reader, catalog);
             PrintWriter err = spec.commandLine().getErr();
             err.println(events + " events converted");
@@ -121,20 +118,6 @@ final class ConvertCommand implements Callable<Integer> {
             err.flush();
             return incomplete || malformed > 0 ? 3 : 0;
         }
-    }
-
-    private TraceReader open(EventCatalog catalog) throws IOException {
-        if (columns.isEmpty()) {
-            return TraceInputs.open(in, catalog);
-        }
-        CsvMapping mapping;
-        try {
-            mapping = CsvMapping.of(columns);
-        } catch (IllegalArgumentException e) {
-            throw new ParameterException(spec.commandLine(), "--columns: " + e.getMessage(), e);
-        }
-        InputStream bytes = in.equals(TraceInputs.STANDARD_INPUT) ? System.in : Files.newInputStream(path(in));
-        return CsvTraceReader.open(in, bytes, catalog, mapping);
     }
 
     private Path path(String name) {
@@ -153,7 +136,7 @@ final class ConvertCommand implements Callable<Integer> {
         if (target == Target.TRACE_DAT) {
             return standardOutput
                     ? traceDatToStandardOutput(reader, catalog)
-                    : Conversion.toTraceDat(reader, catalog, path(out));
+                    : Conversion.toTraceDat(reader, catalog, path(out), datVersion);
         }
         try (OutputStream stream =
                 standardOutput ? unclosed() : new BufferedOutputStream(Files.newOutputStream(path(out)))) {
@@ -168,10 +151,10 @@ final class ConvertCommand implements Callable<Integer> {
     }
 
     /** A trace.dat is not written in sequence: it is made in a temporary file first. */
-    private static long traceDatToStandardOutput(TraceReader reader, EventCatalog catalog) throws IOException {
+    private long traceDatToStandardOutput(TraceReader reader, EventCatalog catalog) throws IOException {
         Path copy = Files.createTempFile("verbscope", ".dat");
         try {
-            long events = Conversion.toTraceDat(reader, catalog, copy);
+            long events = Conversion.toTraceDat(reader, catalog, copy, datVersion);
             Files.copy(copy, System.out);
             System.out.flush();
             return events;

@@ -6,7 +6,6 @@ import dev.verbscope.traces.event.TraceEvent;
 import dev.verbscope.traces.event.TraceInfo;
 import dev.verbscope.traces.event.TraceReader;
 import dev.verbscope.traces.format.EventCatalog;
-import dev.verbscope.traces.io.TraceInputs;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.util.ArrayList;
@@ -16,6 +15,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
@@ -35,9 +35,12 @@ final class InfoCommand implements Callable<Integer> {
     @Parameters(paramLabel = "FILE", description = "Capture to read; - is standard input.")
     private String file = "";
 
+    @Mixin
+    private InputOptions input = new InputOptions();
+
     @Override
     public Integer call() throws IOException {
-        try (TraceReader reader = TraceInputs.open(file, EventCatalog.shipped())) {
+        try (TraceReader reader = input.open(file, EventCatalog.shipped())) {
             Count count = count(reader);
             print(reader, count);
         }

@@ -2,12 +2,16 @@ package dev.verbscope.analyzer.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -25,7 +29,7 @@ class CommandLineTest {
     private final StringWriter out = new StringWriter();
 
     private int run(String... args) {
-        CommandLine line = Main.commandLine();
+        CommandLine line = Main.commandLineFor(args);
         line.setErr(new PrintWriter(err, true));
         line.setOut(new PrintWriter(out, true));
         return line.execute(args);
@@ -43,6 +47,64 @@ class CommandLineTest {
 
     private Path file(String name, String text) throws IOException {
         return Files.writeString(folder.resolve(name), text);
+    }
+
+    private static JsonNode queues(Path report) throws IOException {
+        return new ObjectMapper().readTree(report.toFile()).path("queues");
+    }
+
+    @Test
+    void partsOfOneRecordingAreJudgedAsOne() throws IOException {
+        Path whole = SAMPLES.resolve("rxfault-leak_dry/trace-mono.txt");
+        assertThat(analyze(whole)).isEqualTo(1);
+        JsonNode expected = queues(folder.resolve("report.json"));
+        List<String> lines = Files.readAllLines(whole);
+        String header =
+                String.join("\n", lines.stream().filter(l -> l.startsWith("#")).toList()) + "\n";
+        List<String> files = new ArrayList<>();
+        for (String cpu : List.of("[000]", "[001]")) {
+            files.add(file(
+                            "cpu" + cpu,
+                            header
+                                    + String.join(
+                                            "\n",
+                                            lines.stream()
+                                                    .filter(l -> l.contains(cpu))
+                                                    .toList()) + "\n")
+                    .toString());
+        }
+        files.add(file("dmesg", "[    1.000000] Linux version 6.1.0\n[    2.000000] rdma_rxe: loaded\n")
+                .toString());
+        Path report = folder.resolve("merged.json");
+        assertThat(run(
+                        "analyze",
+                        "--merge",
+                        "--format",
+                        "json",
+                        "-o",
+                        report.toString(),
+                        files.get(0),
+                        files.get(1),
+                        files.get(2)))
+                .isEqualTo(1);
+        assertThat(queues(report)).isEqualTo(expected).isNotEmpty();
+        assertThat(run("analyze", "--format", "json", "-o", report.toString(), files.get(0), files.get(1)))
+                .as("each on its own")
+                .isEqualTo(1);
+        assertThat(new ObjectMapper().readTree(report.toFile()).path("captures"))
+                .hasSize(2);
+        assertThat(err.toString()).isEmpty();
+    }
+
+    @Test
+    void foreignColumnsAreToldToEachCommand() throws IOException {
+        String csv = file("other.csv", "ts,what,core,wr_id,num_sge\n1.5,post_recv,0,7,1\n")
+                .toString();
+        assertThat(run("info", "--columns", "time=ts:s,event=what,cpu=core", csv))
+                .isZero();
+        assertThat(out.toString()).contains("1  post_recv");
+        assertThat(run("analyze", "--columns", "time=ts:parsec", csv)).isEqualTo(2);
+        assertThat(err.toString()).contains("--columns: expected a unit of time");
     }
 
     @Test

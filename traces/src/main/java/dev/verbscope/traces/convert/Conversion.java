@@ -74,9 +74,19 @@ public final class Conversion {
      * @return events written
      */
     public static long toTraceDat(TraceReader reader, EventCatalog catalog, Path path) throws IOException {
+        return toTraceDat(reader, catalog, path, 7);
+    }
+
+    /**
+     * As {@link #toTraceDat(TraceReader, EventCatalog, Path)}.
+     *
+     * @param version 7, or 6 for tools that do not know 7; not packed then
+     */
+    public static long toTraceDat(TraceReader reader, EventCatalog catalog, Path path, int version) throws IOException {
         long events = 0;
         boolean more = reader.next();
-        try (TraceDatWriter writer = new TraceDatWriter(path, DatRecords.layout(reader), java.util.List.of())) {
+        try (TraceDatWriter writer =
+                new TraceDatWriter(path, DatRecords.layout(reader, version), java.util.List.of())) {
             DatRecords records = new DatRecords(writer, catalog);
             while (more) {
                 TraceEvent event = reader.event();

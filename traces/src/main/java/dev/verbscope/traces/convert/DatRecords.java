@@ -24,6 +24,8 @@ final class DatRecords {
     private static final int FIRST_ID = 1000;
 
     private static final int LAST_ID = 0xffff;
+    /** Records made from text: those of a 64-bit little-endian machine. */
+    private static final RecordBytes TEXT = new RecordBytes(false, 8);
     /** Formats tried for a type of event. */
     private static final int MAX_TRIED = 4;
 
@@ -70,20 +72,23 @@ final class DatRecords {
         this.catalog = catalog;
     }
 
-    /** The layout that suits a reader whose first item was read. */
-    static TraceDatWriter.Layout layout(TraceReader reader) {
+    /**
+     * The layout that suits a reader whose first item was read.
+     *
+     * @param version of trace.dat: 7, packed by zstd, or 6, which knows no packing
+     */
+    static TraceDatWriter.Layout layout(TraceReader reader, int version) {
         TraceInfo info = reader.info();
         boolean ticks = info.timeUnit() == TraceInfo.TimeUnit.TICKS;
         String clock = info.clock() == null ? ticks ? "counter" : "local" : info.clock();
         String host = info.host() == null ? "unknown" : info.host();
         String kernel = info.kernel() == null ? "unknown" : info.kernel();
         String uname = "Linux " + host + " " + kernel + " unknown";
-        if (reader.event() instanceof BinaryEvent binary) {
-            RecordBytes record = binary.record();
-            return new TraceDatWriter.Layout(
-                    7, TraceDatWriter.Compression.ZSTD, record.bigEndian(), record.longSize(), 4096, clock, uname);
-        }
-        return TraceDatWriter.Layout.modern(clock, uname);
+        TraceDatWriter.Compression compression =
+                version == 6 ? TraceDatWriter.Compression.NONE : TraceDatWriter.Compression.ZSTD;
+        RecordBytes record = reader.event() instanceof BinaryEvent binary ? binary.record() : TEXT;
+        return new TraceDatWriter.Layout(
+                version, compression, record.bigEndian(), record.longSize(), 4096, clock, uname);
     }
 
     void item(TraceEvent event) throws IOException {

@@ -19,6 +19,7 @@ import java.io.UncheckedIOException;
 import java.math.BigDecimal;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
@@ -52,6 +53,7 @@ public final class CsvTraceReader implements TraceReader {
     private final Map<CsvMapping.Role, Integer> columns;
     private final Map<String, Integer> fieldColumns = new HashMap<>();
     private final int width;
+    private final boolean own;
     private final CsvMapping.Unit unit;
     private final Map<String, Entry> types = new HashMap<>();
     private final Map<String, String> comms = new HashMap<>();
@@ -79,6 +81,8 @@ public final class CsvTraceReader implements TraceReader {
     /** Ends the input where a row is longer than any event. */
     private static final class RowLimit extends FilterReader {
         private int since;
+        private boolean ended;
+        private char last = '\n';
 
         RowLimit(Reader in) {
             super(in);
@@ -91,7 +95,16 @@ public final class CsvTraceReader implements TraceReader {
             }
             int n = super.read(buffer, offset, length);
             since += Math.max(0, n);
+            ended = n < 0;
+            if (n > 0) {
+                last = buffer[offset + n - 1];
+            }
             return n;
+        }
+
+        /** Whether the input ended inside the row that was read last; the parser reads on only at a row's end. */
+        boolean cut() {
+            return ended && last != '\n' && last != '\r';
         }
     }
 
@@ -120,6 +133,7 @@ public final class CsvTraceReader implements TraceReader {
                     path, "row 1", "expected at most " + MAX_COLUMNS + " columns, found " + header.size());
         }
         width = header.size();
+        own = Arrays.stream(CsvMapping.Role.values()).noneMatch(mapping::isTold);
         columns = new HashMap<>();
         boolean ticks = false;
         for (int i = 0; i < width; i++) {
@@ -201,7 +215,7 @@ public final class CsvTraceReader implements TraceReader {
             try {
                 limit.since = 0;
                 if (!rows.hasNext()) {
-                    state = State.ENDED;
+                    state = limit.cut() ? State.INCOMPLETE : State.ENDED;
                     return false;
                 }
                 record = rows.next();
@@ -223,13 +237,13 @@ public final class CsvTraceReader implements TraceReader {
             stats.increment(ImportStat.BLANK_LINES);
             return false;
         }
+        // our own writer ends each row, so half a value may stand here; rows of others are taken, but not vouched for
+        if (limit.cut() && (own || record.size() < width)) {
+            stats.increment(ImportStat.TRUNCATED);
+            return false;
+        }
         if (record.size() < width) {
-            if (!rows.hasNext()) {
-                stats.increment(ImportStat.TRUNCATED);
-                state = State.INCOMPLETE;
-            } else {
-                stats.malformed("row " + number, "expected " + width + " columns, found " + record.size());
-            }
+            stats.malformed("row " + number, "expected " + width + " columns, found " + record.size());
             return false;
         }
         String timeText = cell(record, CsvMapping.Role.TIME);

@@ -15,6 +15,9 @@ public final class TraceInfo {
     /** The {@link #clock()} of latency-format: its microseconds count from the buffer's first event, whatever the clock. */
     public static final String RELATIVE = "relative";
 
+    /** The {@link #clock()} of times since 1970, as dates in a kernel log. */
+    public static final String REALTIME = "realtime";
+
     private final String path;
     private String format;
     private @Nullable String kernel;

@@ -94,6 +94,13 @@ public final class FormatParser {
             boolean plain = !count.isEmpty() && count.chars().allMatch(c -> c >= '0' && c <= '9');
             // a constant such as OPA_SMP_MAX_PATH_HOPS or sizeof(...): the size tells the bytes, the type the element
             arrayLength = plain ? number(source, lineNumber, "array length", count) : dataLoc ? 0 : size;
+        } else if (bracket > 0 && !dataLoc && !declaration.startsWith("__rel_loc")) {
+            // probes write their arrays as "u32[2] name" (kernel/trace/trace_probe.c, parse_probe_arg)
+            int close = declaration.indexOf(']', bracket);
+            String count = close < 0 ? "" : declaration.substring(bracket + 1, close);
+            if (!count.isEmpty() && count.chars().allMatch(c -> c >= '0' && c <= '9')) {
+                arrayLength = number(source, lineNumber, "array length", count);
+            }
         }
         // "__data_loc char[] devname" carries its brackets in the middle
         String fieldName = nameAndType.substring(nameAndType.lastIndexOf(' ') + 1);

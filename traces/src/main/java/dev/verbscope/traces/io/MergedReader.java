@@ -153,6 +153,14 @@ public final class MergedReader implements TraceReader {
             throw new TraceFormatException(
                     info.path(), "", "cannot be merged: latency-format counts each input's time from its own start");
         }
+        boolean unknown = readers.stream().anyMatch(reader -> reader.info().clock() == null);
+        if (TraceInfo.REALTIME.equals(info.clock()) && unknown) {
+            throw new TraceFormatException(
+                    info.path(),
+                    "",
+                    "cannot be merged: some count time from 1970 (" + TraceInfo.REALTIME + "), others do not tell from"
+                            + " where; a log with stamps since boot (dmesg without -T) can be");
+        }
         for (Source source : sources) {
             TraceInfo own = source.reader.info();
             info.cpus(Math.max(info.cpus(), own.cpus()));

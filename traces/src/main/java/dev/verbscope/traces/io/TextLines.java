@@ -44,12 +44,15 @@ record TextLines(int events, int others, int log, boolean header) {
             if (Ascii.startsWith(bytes, from, end, TRACER) || Ascii.startsWith(bytes, from, end, PERF_HEADER)) {
                 header = true;
             } else if (start < end && bytes[from] != '#' && !Ascii.startsWith(bytes, start, end, MARK)) {
+                boolean known = header || events + others > 0;
+                int logBefore = log;
                 if (log + LOG_CHECKED > events + others && DmesgReader.isLogLine(bytes, from, end)) {
                     log++;
                 }
                 if (isEvent(bytes, from, end)) {
                     events++;
-                } else {
+                } else if (to < length || !known || log > logBefore) {
+                    // what a cut has left of the last line tells nothing
                     others++;
                 }
             }

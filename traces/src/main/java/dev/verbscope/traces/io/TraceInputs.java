@@ -98,13 +98,18 @@ public final class TraceInputs {
      * @throws TraceFormatException if one cannot be read, or they cannot be merged
      */
     public static TraceReader openAll(List<String> paths, EventCatalog catalog) throws IOException {
+        return openAll(paths, path -> open(path, catalog));
+    }
+
+    /** As {@link #openAll(List, EventCatalog)}, each opened as the caller will have it. */
+    public static TraceReader openAll(List<String> paths, Opener opener) throws IOException {
         if (paths.size() == 1) {
-            return open(paths.get(0), catalog);
+            return opener.open(paths.get(0));
         }
         List<TraceReader> readers = new ArrayList<>();
         try {
             for (String path : paths) {
-                readers.add(open(path, catalog));
+                readers.add(opener.open(path));
             }
         } catch (IOException | RuntimeException e) {
             for (TraceReader reader : readers) {
@@ -113,6 +118,13 @@ public final class TraceInputs {
             throw e;
         }
         return MergedReader.of(readers);
+    }
+
+    /** Opens one input. */
+    @FunctionalInterface
+    public interface Opener {
+        /** Opens the input of this name. */
+        TraceReader open(String path) throws IOException;
     }
 
     /** A folder copied from tracefs: its text if that has events, else its raw pages. */

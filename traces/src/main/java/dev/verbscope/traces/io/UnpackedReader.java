@@ -25,9 +25,12 @@ final class UnpackedReader implements TraceReader {
         }
         if (state == State.READING) {
             state = reader.state();
-            if (state == State.ENDED && stream.damage() != null) {
+            if (stream.damage() != null) {
                 state = State.INCOMPLETE;
-                reader.stats().increment(ImportStat.TRUNCATED);
+                // the reader may have counted the line or record that was cut
+                if (reader.stats().get(ImportStat.TRUNCATED) == 0) {
+                    reader.stats().increment(ImportStat.TRUNCATED);
+                }
             }
         }
         return false;

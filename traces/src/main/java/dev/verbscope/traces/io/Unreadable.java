@@ -10,6 +10,9 @@ import org.jspecify.annotations.Nullable;
 final class Unreadable {
     private static final Pattern RAW_LINE = Pattern.compile("(?m)^-?\\d+ \\d+ \\d+ (type: \\d+|\\w+: )");
     private static final Pattern HEX_LINE = Pattern.compile("(?m)^[0-9a-f]{8} [0-9a-f]{8} [0-9a-f]{16} ");
+    /** A line of perf script that names an event and holds no time in front of it, or no task. */
+    private static final Pattern PERF_LINE = Pattern.compile("(?m)^[^=\\n]{0,80}?\\b[a-z]\\w*:[a-z]\\w*: ");
+
     private static final Pattern BARE_LINE = Pattern.compile("(?m)^[A-Za-z_]\\w*: \\S+");
     private static final Pattern HISTOGRAM = Pattern.compile("(?m)^# event histogram");
 
@@ -80,6 +83,9 @@ final class Unreadable {
             what = option(text);
         } else if (HEX_LINE.matcher(text).find() || RAW_LINE.matcher(text).find()) {
             what = option(text);
+        } else if (PERF_LINE.matcher(text).find()) {
+            what = "is text of perf script without the task or the time of its events, which does not tell enough; run:"
+                    + " perf script -F comm,tid,cpu,time,event,trace";
         }
         if (what != null) {
             throw new TraceFormatException(input.path(), "", what);

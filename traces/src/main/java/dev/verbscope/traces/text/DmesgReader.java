@@ -15,7 +15,7 @@ import java.nio.charset.StandardCharsets;
  * as the tracepoint of that name has it. The layouts are those of {@link DmesgLine}.
  *
  * <p>{@link TraceInfo#clock()} is null for stamps since boot (printk's clock is near to the trace clock {@code local}),
- * {@code realtime} for dates; dates without a year count from the year's start.
+ * {@link TraceInfo#REALTIME} for dates; dates without a year count from the year's start.
  */
 public final class DmesgReader implements TraceReader {
     /** {@link TraceInfo#format()}. */
@@ -23,7 +23,6 @@ public final class DmesgReader implements TraceReader {
 
     private static final int CHUNK = 1 << 18;
     private static final int MAX_LINE = CHUNK / 2;
-    private static final String REALTIME = "realtime";
 
     private final InputStream in;
     private final TraceInfo info;
@@ -35,6 +34,9 @@ public final class DmesgReader implements TraceReader {
     private final Cursor cursor = new Cursor();
     private State state = State.READING;
     private boolean endOfInput;
+    /** Whether the line that was read last has its newline; a log pasted without may be whole, but is not vouched for. */
+    private boolean terminated = true;
+
     private int next;
     private int limit;
     private int from;
@@ -64,7 +66,7 @@ public final class DmesgReader implements TraceReader {
     public boolean next() throws IOException {
         while (state == State.READING) {
             if (!nextLine()) {
-                state = State.ENDED;
+                state = terminated ? State.ENDED : State.INCOMPLETE;
             } else if (Ascii.skipBlanks(buf, from, to) == to) {
                 stats.increment(ImportStat.BLANK_LINES);
             } else if (!line.parse(buf, from, to)) {
@@ -83,7 +85,7 @@ public final class DmesgReader implements TraceReader {
     private void take() {
         stats.increment(ImportStat.EVENTS);
         if (line.stamp != DmesgLine.Stamp.BOOT && info.clock() == null) {
-            info.clock(REALTIME);
+            info.clock(TraceInfo.REALTIME);
         }
         if (line.hostEnd > line.hostStart && info.host() == null) {
             info.host(text(line.hostStart, line.hostEnd));
@@ -113,7 +115,8 @@ public final class DmesgReader implements TraceReader {
             }
             from = next;
             to = newline > from && buf[newline - 1] == '\r' ? newline - 1 : newline;
-            next = newline < limit ? newline + 1 : newline;
+            terminated = newline < limit;
+            next = terminated ? newline + 1 : newline;
             if (lineNumber == 1
                     && to - from >= 3
                     && buf[from] == (byte) 0xef

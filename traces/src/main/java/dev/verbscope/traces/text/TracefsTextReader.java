@@ -78,7 +78,9 @@ public final class TracefsTextReader implements TraceReader {
 
     private int from;
     private int to;
-    private boolean terminated;
+    /** Whether the line that was read last has its newline. */
+    private boolean terminated = true;
+
     private long lineNumber;
 
     private final NameTable.Entry function;
@@ -157,6 +159,11 @@ public final class TracefsTextReader implements TraceReader {
                     return true;
                 }
             } else if (line.parse(buf, from, to)) {
+                if (!terminated && tracerSeen) {
+                    // the kernel ends each line: what stands here is a part, and half a number is a wrong one
+                    stats.increment(ImportStat.TRUNCATED);
+                    continue;
+                }
                 if (line.shape == EventLine.Shape.PERF_RECORD ? perfRecord() : takeEvent() || other()) {
                     return true;
                 }
@@ -164,9 +171,8 @@ public final class TracefsTextReader implements TraceReader {
                 return true;
             }
         }
-        if (state == State.READING) {
-            state = State.ENDED;
-        }
+        // a line pasted without its end may be whole: it is taken, but not vouched for
+        state = terminated ? State.ENDED : State.INCOMPLETE;
         return false;
     }
 
@@ -356,7 +362,8 @@ public final class TracefsTextReader implements TraceReader {
         line.payloadEnd = end;
         stats.increment(ImportStat.CONTINUATION_LINES);
         lineNumber++;
-        next = newline < limit ? newline + 1 : newline;
+        terminated = newline < limit;
+        next = terminated ? newline + 1 : newline;
     }
 
     /** Takes a line that starts with {@code #}; true if it is an item of its own. */
@@ -481,9 +488,8 @@ public final class TracefsTextReader implements TraceReader {
             return false;
         }
         boolean head = EventLine.looksLikeHead(buf, from, to);
-        if (!terminated && anyEvent) {
+        if (!terminated && (anyEvent || tracerSeen)) {
             stats.increment(ImportStat.TRUNCATED);
-            state = State.INCOMPLETE;
         } else if (!head && (afterEvent || tracer.equals("function_graph"))) {
             stats.increment(ImportStat.CONTINUATION_LINES);
         } else {

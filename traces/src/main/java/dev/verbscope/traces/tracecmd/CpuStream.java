@@ -217,7 +217,7 @@ final class CpuStream {
     private void found(int at, int length) {
         dataAt = at;
         dataLength = length;
-        time = scale.time(stamp);
+        time = scale.time(stamp, cpu);
     }
 
     private long absolute(long lower) {

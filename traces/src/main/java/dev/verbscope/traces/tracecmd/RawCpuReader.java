@@ -53,7 +53,7 @@ public final class RawCpuReader implements TraceReader {
         this.info = info;
         event = new BinaryEvent(types);
         Chunks chunks = new Chunks(file, null);
-        TimeScale scale = new TimeScale(0, 0, 0);
+        TimeScale scale = new TimeScale(0, 0, 0, null);
         stream = new CpuStream(file, stats, layout, scale, chunks, false, SHARE, cpu, "", 0, file.size());
     }
 

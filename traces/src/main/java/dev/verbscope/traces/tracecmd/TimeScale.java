@@ -1,24 +1,30 @@
 package dev.verbscope.traces.tracecmd;
 
+import org.jspecify.annotations.Nullable;
+
 /** From the ring buffer's stamps to the times that are delivered. */
 final class TimeScale {
     private final long multiplier;
     private final int shift;
     private final long offset;
+    private final @Nullable TimeShift shifted;
 
     /**
      * Time is {@code (stamp * multiplier >> shift) + offset}; a multiplier of 0 leaves the stamp as it is.
      *
      * @param multiplier 32 bits, unsigned
      * @param shift 0 to 63
+     * @param shifted what maps the stamps of a guest to its host's first; null if nothing does
      */
-    TimeScale(long multiplier, int shift, long offset) {
+    TimeScale(long multiplier, int shift, long offset, @Nullable TimeShift shifted) {
         this.multiplier = multiplier;
         this.shift = shift;
         this.offset = offset;
+        this.shifted = shifted;
     }
 
-    long time(long stamp) {
+    long time(long raw, int cpu) {
+        long stamp = shifted == null ? raw : shifted.host(raw, cpu);
         if (multiplier == 0) {
             return stamp + offset;
         }

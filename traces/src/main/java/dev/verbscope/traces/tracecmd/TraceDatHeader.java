@@ -47,6 +47,7 @@ final class TraceDatHeader implements Closeable {
     private static final int OFFSET = 7;
     private static final int CPUCOUNT = 8;
     private static final int VERSION = 9;
+    private static final int TIME_SHIFT = 12;
     private static final int TSC2NSEC = 14;
     private static final int HEADER_INFO = 16;
     private static final int FTRACE_EVENTS = 17;
@@ -86,6 +87,7 @@ final class TraceDatHeader implements Closeable {
     private long fixedOffset;
     private long tscMultiplier;
     private int tscShift;
+    private @Nullable TimeShift timeShift;
     TaskNames tasks = new TaskNames(new byte[0]);
     private byte[] printk = new byte[0];
     private long kallsymsAt = -1;
@@ -94,6 +96,9 @@ final class TraceDatHeader implements Closeable {
     private boolean textOnly;
     /** Events that each CPU of the top buffer recorded, by its CPUSTAT; used where the CPU table is cut off. */
     private final List<CpuData> cpuStats = new ArrayList<>();
+
+    /** Sections that could not be read. */
+    int unreadable;
 
     /** The file ends within its metadata or before some of its data. */
     boolean cut;
@@ -296,13 +301,20 @@ final class TraceDatHeader implements Closeable {
         long options = in.i64();
         long sections = in.position();
         Set<Long> seen = new HashSet<>();
+        TraceFormatException damage = null;
         try {
             readOptionChain(options, seen);
         } catch (CutException e) {
             cut = true;
+        } catch (TraceFormatException e) {
+            unreadable++;
+            damage = e;
         }
         if (cut || buffers.isEmpty()) {
             recover(sections, seen);
+        }
+        if (damage != null && buffers.isEmpty()) {
+            throw damage;
         }
     }
 
@@ -343,12 +355,21 @@ final class TraceDatHeader implements Closeable {
         }
     }
 
+    /** Reads a section; one that is damaged is counted, and the file is read without it. */
     private void readSection(int id, long at) throws IOException {
         if (id == KALLSYMS) {
             // kept for those who ask: megabytes that most runs never look at
             kallsymsAt = at;
             return;
         }
+        try {
+            readContent(id, at);
+        } catch (TraceFormatException e) {
+            unreadable++;
+        }
+    }
+
+    private void readContent(int id, long at) throws IOException {
         MetaInput in = section(at, id);
         switch (id) {
             case HEADER_INFO -> readHeaderInfo(in);
@@ -452,6 +473,8 @@ final class TraceDatHeader implements Closeable {
                     }
                 } catch (CutException e) {
                     cut = true;
+                } catch (TraceFormatException e) {
+                    unreadable++;
                 }
             }
             if (size < 0 || size > file.size()) {
@@ -667,7 +690,10 @@ final class TraceDatHeader implements Closeable {
                     tscShift = Bytes.int32(data, 4, bigEndian) & 63;
                 }
             }
-            // TIME_SHIFT maps a guest's clock to its host's: this file's own clock is what is told here
+            case TIME_SHIFT -> {
+                timeShift = TimeShift.of(data, bigEndian);
+                unreadable += timeShift == null ? 1 : 0;
+            }
             default -> {}
         }
     }
@@ -713,7 +739,7 @@ final class TraceDatHeader implements Closeable {
 
     TimeScale scale() {
         long offset = nanoseconds() ? dateOffset + fixedOffset : 0;
-        return new TimeScale(tscMultiplier, tscShift, offset);
+        return new TimeScale(tscMultiplier, tscShift, offset, timeShift);
     }
 
     PageLayout layout(Buffer buffer) {

@@ -69,6 +69,7 @@ public final class TraceDatReader implements TraceReader {
         this.file = file;
         this.header = header;
         header.read();
+        stats.add(ImportStat.UNREADABLE_METADATA, header.unreadable);
         info = new TraceInfo(name, "trace.dat");
         describe();
         types = header.types();

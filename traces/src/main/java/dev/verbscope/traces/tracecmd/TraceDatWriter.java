@@ -97,6 +97,7 @@ public final class TraceDatWriter implements Closeable {
 
     private final FileChannel out;
     private final Layout layout;
+    private final Piece moreOptions = new Piece();
     private final ByteOrder order;
     private final List<EventFormat> formats;
     private final List<RingPages> cpus = new ArrayList<>();
@@ -175,6 +176,11 @@ public final class TraceDatWriter implements Closeable {
         }
         record(Math.max(0, event.cpu()), event.time(), event.comm(), record, 0, length);
         return true;
+    }
+
+    /** Adds an option of the file's, by its number in trace-cmd.dat.v7(5). */
+    void option(int id, byte[] data) {
+        moreOptions.option(id, data);
     }
 
     private RingPages pages(int cpu) throws IOException {
@@ -456,6 +462,7 @@ public final class TraceDatWriter implements Closeable {
                 .text("options  \0")
                 .option(4, clockFile())
                 .option(5, layout.uname())
+                .raw(moreOptions.toBytes())
                 .u16(0)
                 .text("flyrecord\0");
         long[] sizes = new long[cpus.size()];
@@ -498,7 +505,8 @@ public final class TraceDatWriter implements Closeable {
         section(options, 21, cmdlines());
         options.option(4, clockFile())
                 .option(5, layout.uname())
-                .option(8, new Piece().u32(cpus.size()).toBytes());
+                .option(8, new Piece().u32(cpus.size()).toBytes())
+                .raw(moreOptions.toBytes());
         // the options come before the data, and point to those behind: a reader of a cut file still has the formats
         long first = out.position();
         long firstSize = options.toBytes().length + 6L + 8;

@@ -3,9 +3,11 @@ package dev.verbscope.traces.binary;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.verbscope.traces.event.EventType;
+import dev.verbscope.traces.event.ImportStats;
 import dev.verbscope.traces.event.TraceEvent;
 import dev.verbscope.traces.event.TraceFormatException;
 import dev.verbscope.traces.format.FormatParser;
+import dev.verbscope.traces.print.PrintFmtPrinter;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
@@ -128,5 +130,37 @@ class BinaryEventTest {
         assertThat(event.ordinal()).isEqualTo(9);
         assertThat(event.flags()).isZero();
         assertThat(event.payload()).isEmpty();
+    }
+
+    /** A probe with {@code lkeys=+8(%si):u32[2]}: the array's brackets stand before the name. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void readsArraysOfProbes(boolean big) throws TraceFormatException {
+        ByteOrder order = big ? ByteOrder.BIG_ENDIAN : ByteOrder.LITTLE_ENDIAN;
+        String probe = "name: p\nID: 42\nformat:\n" + COMMON + """
+                	field:unsigned long __probe_ip;	offset:8;	size:8;	signed:0;
+                	field:u32[2] lkeys;	offset:16;	size:8;	signed:0;
+                	field:s16[3] deltas;	offset:24;	size:6;	signed:1;
+
+                print fmt: "(%lx) lkeys={0x%x,0x%x}", REC->__probe_ip, REC->lkeys[0], REC->lkeys[1]
+                """;
+        BinaryTypes types = new BinaryTypes(big, 8);
+        types.add(FormatParser.parse("test", "g", probe));
+        BinaryEvent event = new BinaryEvent(types);
+        ByteBuffer b = ByteBuffer.allocate(32).order(order);
+        b.putShort((short) 42)
+                .putShort((short) 0)
+                .putInt(7)
+                .putLong(0x10)
+                .putInt(0x11)
+                .putInt(0x2200);
+        b.putShort((short) 1).putShort((short) 2).putShort((short) 3);
+        event.set(types.byId(42), b.array(), 0, 32, 123, 3, 7, "kworker", 9, 1000);
+        EventType type = event.type();
+        assertThat(event.isNumber(type.slot("lkeys"))).isFalse();
+        assertThat(event.asString(type.slot("lkeys"))).isEqualTo("{0x11,0x2200}");
+        assertThat(event.asString(type.slot("deltas"))).isEqualTo("{0x1,0x2,0x3}");
+        event.printer(new PrintFmtPrinter(new ImportStats()));
+        assertThat(event.payload()).isEqualTo("(10) lkeys={0x11,0x2200}");
     }
 }

@@ -128,6 +128,10 @@ class MergedReaderTest {
         assertThatThrownBy(() -> TraceInputs.openAll(List.of(relative, seconds), EventCatalog.shipped()))
                 .isInstanceOf(TraceFormatException.class)
                 .hasMessageContaining("from its own start");
+        String dates = file("d", "[Sun Nov 29 20:35:34 2026] x: y\n[Sun Nov 29 20:35:35 2026] x: y\n");
+        assertThatThrownBy(() -> TraceInputs.openAll(List.of(seconds, dates), EventCatalog.shipped()))
+                .isInstanceOf(TraceFormatException.class)
+                .hasMessageContaining("1970");
         assertThatThrownBy(() -> TraceInputs.openAll(List.of(seconds, "none"), EventCatalog.shipped()))
                 .isInstanceOf(TraceFormatException.class)
                 .hasMessageContaining("no such file");

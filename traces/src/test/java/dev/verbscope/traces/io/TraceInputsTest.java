@@ -67,6 +67,8 @@ class TraceInputsTest {
                 "`# tracer: nop|#|0000009c 00000001 000000066d7faf66 type: 1420|`, option hex",
                 "`# tracer: nop|#|cq_poll: cq.id=6 requested 16|`, nocontext-info",
                 "`# tracer: nop|#|[a] b|`, no events in a known layout",
+                "` insmod   243 [000]           rdma_core:cq_alloc: cq.id=5|`, `perf script -F comm,tid,cpu,time,event,trace`",
+                "`   44.106244:           rdma_core:cq_alloc: cq.id=5|`, `perf script -F comm`",
                 "`hello|`, `expected a trace, found text that starts with \"hello\"`",
             })
     void namesText(String text, String named) {
@@ -91,6 +93,23 @@ class TraceInputsTest {
                 .hasMessageContaining("no such file");
         assertThatThrownBy(() -> TraceInputs.open("a\0b", EventCatalog.shipped()))
                 .isInstanceOf(TraceFormatException.class);
+    }
+
+    /** What is left of the last line must not hide what stands before it. */
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "[    1.000000] first\\n[    2.0 | 1",
+                "# tracer: nop\\n#\\n   insmod-1   [00 | 0",
+                "   insmod-1   [001] d..2.     1.000000: x: a=1\\n   insmod-1   [0 | 1",
+            })
+    void aCutLastLineHidesNothing(String text, long expected) throws IOException {
+        byte[] bytes = text.replace("\\n", "\n").getBytes(StandardCharsets.UTF_8);
+        try (TraceReader reader = standardInput(bytes)) {
+            assertThat(events(reader)).isEqualTo(expected);
+            assertThat(reader.state()).isEqualTo(TraceReader.State.INCOMPLETE);
+        }
     }
 
     @Test

@@ -83,7 +83,7 @@ class DmesgReaderTest {
         while (reader.next()) {
             assertThat(reader.event().kind()).isEqualTo(TraceEvent.Kind.EVENT);
         }
-        assertThat(reader.state()).isEqualTo(TraceReader.State.ENDED);
+        assertThat(reader.state()).isEqualTo(TraceReader.State.INCOMPLETE);
         assertThat(Traces.counts(reader).toString())
                 .isEqualTo("{EVENTS=2, HEADER_LINES=1, BLANK_LINES=1, CONTINUATION_LINES=1, TIME_BACKWARDS=1,"
                         + " OTHER_RECORDS=1}");
@@ -97,6 +97,6 @@ class DmesgReaderTest {
         while (reader.next()) {
             assertThat(reader.event().payload()).isNotNull();
         }
-        assertThat(reader.state()).isEqualTo(TraceReader.State.ENDED);
+        assertThat(reader.state()).isEqualTo(TraceReader.State.INCOMPLETE);
     }
 }

@@ -9,7 +9,7 @@ import java.io.IOException;
 
 class TracefsTextFuzzTest {
     /** Any bytes are read to the end, and each line is counted once. */
-    @FuzzTest(maxDuration = "30s")
+    @FuzzTest(maxDuration = "10m")
     void readsAnyBytes(byte[] bytes) throws IOException {
         TracefsTextReader reader = Traces.reader(bytes);
         TraceEvent e = reader.event();

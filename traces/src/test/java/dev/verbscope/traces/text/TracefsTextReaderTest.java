@@ -12,6 +12,7 @@ import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -105,8 +106,8 @@ class TracefsTextReaderTest {
     }
 
     @Test
-    void takesCrLfMarkAndMissingFinalNewline() throws IOException {
-        byte[] text = ("\ufeff# tracer: nop\r\n" + HEAD + "x: a=1\r\n\r\n" + HEAD + "x: a=2")
+    void takesCrLfAndMarkOfByteOrder() throws IOException {
+        byte[] text = ("\ufeff# tracer: nop\r\n" + HEAD + "x: a=1\r\n\r\n" + HEAD + "x: a=2\r\n")
                 .getBytes(StandardCharsets.UTF_8);
         TracefsTextReader reader = Traces.reader(text);
         assertThat(reader.next()).isTrue();
@@ -136,6 +137,26 @@ class TracefsTextReaderTest {
         assertThat(reader.state()).isEqualTo(TraceReader.State.INCOMPLETE);
         assertThat(Traces.counts(reader)).containsOnlyKeys(ImportStat.EVENTS, ImportStat.TRUNCATED);
         assertThat(reader.next()).isFalse();
+    }
+
+    /** Half of {@code ret=-12} is another errno. */
+    @Test
+    void aLastLineWithoutItsEndIsNotVouchedFor() throws IOException {
+        TracefsTextReader pasted = Traces.reader(HEAD + "x: ret=0\n" + HEAD + "x: ret=-12");
+        Traces.dump(pasted);
+        assertThat(pasted.state()).isEqualTo(TraceReader.State.INCOMPLETE);
+        assertThat(Traces.counts(pasted)).containsExactlyEntriesOf(Map.of(ImportStat.EVENTS, 2L));
+        TracefsTextReader file = Traces.reader("# tracer: nop\n" + HEAD + "x: ret=0\n" + HEAD + "x: ret=-1");
+        Traces.dump(file);
+        assertThat(file.state()).isEqualTo(TraceReader.State.INCOMPLETE);
+        assertThat(Traces.counts(file))
+                .containsOnly(
+                        Map.entry(ImportStat.EVENTS, 1L),
+                        Map.entry(ImportStat.HEADER_LINES, 1L),
+                        Map.entry(ImportStat.TRUNCATED, 1L));
+        TracefsTextReader whole = Traces.reader("# tracer: nop\n" + HEAD + "x: ret=0\n");
+        Traces.dump(whole);
+        assertThat(whole.state()).isEqualTo(TraceReader.State.ENDED);
     }
 
     @Test

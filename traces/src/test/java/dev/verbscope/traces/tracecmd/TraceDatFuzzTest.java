@@ -8,7 +8,7 @@ import java.io.IOException;
 
 class TraceDatFuzzTest {
     /** Whatever the bytes: a refusal by name or an end, no other exception. */
-    @FuzzTest
+    @FuzzTest(maxDuration = "10m")
     void readsAnyBytes(byte[] data) throws IOException {
         try (TraceDatReader reader = TraceDatReader.open(new ByteArrayInputStream(data), "fuzz")) {
             while (reader.next()) {

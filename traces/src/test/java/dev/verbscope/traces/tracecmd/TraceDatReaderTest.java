@@ -9,10 +9,14 @@ import dev.verbscope.traces.event.TraceEvent;
 import dev.verbscope.traces.event.TraceFormatException;
 import dev.verbscope.traces.event.TraceInfo;
 import dev.verbscope.traces.event.TraceReader;
+import dev.verbscope.traces.format.EventCatalog;
+import dev.verbscope.traces.io.TraceInputs;
 import dev.verbscope.traces.tracecmd.TraceDatWriter.Compression;
 import dev.verbscope.traces.tracecmd.TraceDatWriter.Layout;
 import java.io.IOException;
 import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -24,6 +28,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 class TraceDatReaderTest {
@@ -124,11 +129,11 @@ class TraceDatReaderTest {
 
     @Test
     void scalesTicksWithoutOverflow() {
-        TimeScale scale = new TimeScale(0x8000_0000L, 31, 5);
-        assertThat(scale.time(0x1234_5678_9abc_def0L)).isEqualTo(0x1234_5678_9abc_def5L);
-        assertThat(new TimeScale(3, 1, 0).time(0x10_0000_0001L)).isEqualTo(0x18_0000_0001L);
-        assertThat(new TimeScale(0xffff_ffffL, 40, 0).time(1L << 40)).isEqualTo(0xffff_ffffL);
-        assertThat(new TimeScale(0, 0, -7).time(10)).isEqualTo(3);
+        TimeScale scale = new TimeScale(0x8000_0000L, 31, 5, null);
+        assertThat(scale.time(0x1234_5678_9abc_def0L, 0)).isEqualTo(0x1234_5678_9abc_def5L);
+        assertThat(new TimeScale(3, 1, 0, null).time(0x10_0000_0001L, 0)).isEqualTo(0x18_0000_0001L);
+        assertThat(new TimeScale(0xffff_ffffL, 40, 0, null).time(1L << 40, 0)).isEqualTo(0xffff_ffffL);
+        assertThat(new TimeScale(0, 0, -7, null).time(10, 0)).isEqualTo(3);
     }
 
     /** A step back is written as an absolute stamp of 59 bits. */
@@ -279,6 +284,42 @@ class TraceDatReaderTest {
         }
     }
 
+    /** A section of task names, symbols or formats that is damaged does not take the events with it. */
+    @Test
+    void aDamagedSectionIsCountedAndTheEventsAreRead() throws IOException {
+        Path file = folder.resolve("a.dat");
+        SampleTrace.write(file, layout(7, Compression.NONE, false, 8, 1024), 42);
+        byte[] whole = Files.readAllBytes(file);
+        ByteBuffer b = ByteBuffer.wrap(whole).order(ByteOrder.LITTLE_ENDIAN);
+        int at = 10 + 2 + 1 + 1 + 4; // magic, "7", order, long, page
+        for (int zeros = 0; zeros < 2; at++) {
+            zeros += whole[at] == 0 ? 1 : 0; // compression and its version
+        }
+        at += 8; // where the options are
+        int damaged = 0;
+        while (at + 16 <= whole.length) {
+            int id = b.getShort(at);
+            if (id == 17 || id == 18 || id == 20 || id == 21) {
+                byte[] bad = whole.clone();
+                bad[at] ^= 0x40;
+                Files.write(file, bad);
+                try (TraceDatReader reader = TraceDatReader.open(file)) {
+                    while (reader.next()) {
+                        assertThat(reader.event().comm()).isNotNull();
+                    }
+                    assertThat(reader.stats().get(ImportStat.EVENTS))
+                            .as("section %d", id)
+                            .isEqualTo(42);
+                    assertThat(reader.stats().get(ImportStat.UNREADABLE_METADATA))
+                            .isEqualTo(1);
+                }
+                damaged++;
+            }
+            at += (int) (16 + b.getLong(at + 8));
+        }
+        assertThat(damaged).as("formats of events and of ftrace, task names").isEqualTo(3);
+    }
+
     static Stream<Layout> smallLayouts() {
         return Stream.of(
                 layout(6, Compression.NONE, false, 8, 1024),
@@ -320,6 +361,91 @@ class TraceDatReaderTest {
             }
         }
         assertThat(refused).isLessThan(SEEDS);
+    }
+
+    /** A guest's file whose recorder knew the host: CPU 0 drifts, CPU 1 is off by one figure, of CPU 2 nothing is known. */
+    private static byte[] timeShift(boolean big, int flags) {
+        ByteBuffer b = ByteBuffer.allocate(16 + 4 + 3 * 24 + 4 + 24 + 4 + 32)
+                .order(big ? ByteOrder.BIG_ENDIAN : ByteOrder.LITTLE_ENDIAN);
+        b.putLong(77).putInt(flags).putInt(3);
+        b.putInt(3);
+        b.putLong(3_000_000).putLong(1_000_000).putLong(2_000_000); // not in order
+        b.putLong(900).putLong(500).putLong(-700);
+        b.putLong(1 << 8).putLong(1 << 8).putLong(1 << 8);
+        b.putInt(1).putLong(5).putLong(-40_000).putLong(1);
+        b.putInt(0);
+        for (int i = 0; i < 4; i++) {
+            b.putLong(i < 3 ? 8 : 0);
+        }
+        return b.array();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"6,0,false", "7,0,false", "7,1,true", "6,1,false"})
+    void showsAGuestsEventsInTheHostsTime(int version, int flags, boolean big) throws Exception {
+        Path file = folder.resolve("guest.dat");
+        long[] stamps = {500_000, 1_000_000, 1_600_000, 2_000_001, 2_999_999, 3_500_000};
+        List<Long> expected = new ArrayList<>();
+        Layout layout = layout(version, Compression.NONE, big, 8, 4096);
+        try (TraceDatWriter writer = new TraceDatWriter(file, layout, SampleTrace.formats())) {
+            writer.option(12, timeShift(big, flags));
+            for (long stamp : stamps) {
+                for (int cpu = 0; cpu < 3; cpu++) {
+                    byte[] record = SampleTrace.post(big, 100, stamp, cpu);
+                    writer.record(cpu, stamp, "a", record, 0, record.length);
+                }
+                long[] from = stamp < 2_000_000 ? new long[] {1_000_000, 500} : new long[] {2_000_000, -700};
+                long[] to = stamp < 2_000_000 ? new long[] {2_000_000, -700} : new long[] {3_000_000, 900};
+                // division towards zero after half of the span is added, as in C
+                long drift = ((stamp - from[0]) * (to[1] - from[1]) + 500_000) / 1_000_000;
+                expected.add(stamp + from[1] + (flags == 1 ? drift : 0));
+                expected.add(stamp - 40_000);
+                expected.add(stamp);
+            }
+        }
+        List<Long> times = new ArrayList<>();
+        try (TraceDatReader reader = TraceDatReader.open(file)) {
+            while (reader.next()) {
+                times.add(reader.event().time());
+            }
+            assertThat(reader.stats().get(ImportStat.UNREADABLE_METADATA)).isZero();
+        }
+        expected.sort(null);
+        times.sort(null);
+        assertThat(times).isEqualTo(expected);
+        assumeTrue(traceCmdInstalled() && !big, "trace-cmd is not installed");
+        Path report = folder.resolve("report.txt");
+        Process process = new ProcessBuilder("trace-cmd", "report", "-t", file.toString())
+                .redirectOutput(report.toFile())
+                .redirectError(folder.resolve("err").toFile())
+                .start();
+        assertThat(process.waitFor()).isZero();
+        List<Long> shown = new ArrayList<>();
+        try (TraceReader reader = TraceInputs.open(report.toString(), EventCatalog.shipped())) {
+            while (reader.next()) {
+                // trace-cmd 3.1 reads past the samples of a CPU that has none
+                if (reader.event().cpu() < 2) {
+                    shown.add(reader.event().time());
+                }
+            }
+        }
+        for (long stamp : stamps) {
+            expected.remove(stamp);
+        }
+        shown.sort(null);
+        assertThat(shown).isEqualTo(expected);
+    }
+
+    @Test
+    void aTimeShiftThatIsShorterThanItSaysIsCounted() {
+        byte[] whole = timeShift(false, 0);
+        for (int length = 0; length < whole.length - 32; length++) {
+            assertThat(TimeShift.of(Arrays.copyOf(whole, length), false)).isNull();
+        }
+        assertThat(TimeShift.of(whole, false)).isNotNull();
+        byte[] lying = whole.clone();
+        lying[18] = 0x7f;
+        assertThat(TimeShift.of(lying, false)).isNull();
     }
 
     /** trace-cmd itself is the judge of the writer, where it is installed. */
