@@ -7,12 +7,14 @@ import dev.verbscope.analyzer.detect.Detector;
 import dev.verbscope.analyzer.detect.Finding;
 import dev.verbscope.analyzer.detect.Gaps;
 import dev.verbscope.analyzer.detect.MissedHits;
+import dev.verbscope.analyzer.ledger.LedgerListener;
 import dev.verbscope.analyzer.ledger.QueueLedger;
 import dev.verbscope.analyzer.report.AnalysisReport;
 import dev.verbscope.traces.event.TraceEvent;
 import dev.verbscope.traces.event.TraceReader;
 import java.io.IOException;
 import java.util.List;
+import java.util.function.Consumer;
 
 /** One capture from its first event to the report: reader, bindings, ledger, detectors. */
 public final class Analysis {
@@ -29,17 +31,36 @@ public final class Analysis {
         return run(reader, bindings, MissedHits.UNKNOWN);
     }
 
-    /** As {@link #run(TraceReader, Bindings)}, with what kprobe_profile tells of missed hits. */
+    /** As {@link #run(TraceReader, Bindings, MissedHits, List, Consumer)} with nobody else listening. */
     public static AnalysisReport run(TraceReader reader, Bindings bindings, MissedHits missed) throws IOException {
+        return run(reader, bindings, missed, List.of(), event -> {});
+    }
+
+    /**
+     * As {@link #run(TraceReader, Bindings)}.
+     *
+     * @param missed what kprobe_profile tells of missed hits
+     * @param listeners told while the ledger grows, beside the detectors
+     * @param each told of each item of the capture before it is judged
+     */
+    public static AnalysisReport run(
+            TraceReader reader,
+            Bindings bindings,
+            MissedHits missed,
+            List<LedgerListener> listeners,
+            Consumer<TraceEvent> each)
+            throws IOException {
         QueueLedger ledger = new QueueLedger();
         List<Detector> detectors = Detector.all();
         detectors.forEach(ledger::listen);
+        listeners.forEach(ledger::listen);
         EventBinder binder = new EventBinder(bindings, ledger);
         TraceEvent event = reader.event();
         long first = 0;
         long last = 0;
         boolean any = false;
         while (reader.next()) {
+            each.accept(event);
             binder.accept(event);
             if (event.kind() == TraceEvent.Kind.EVENT) {
                 long time = event.time();

@@ -57,9 +57,14 @@ public final class Main implements Runnable {
     static final class Version implements CommandLine.IVersionProvider {
         @Override
         public String[] getVersion() {
-            String version = Main.class.getPackage().getImplementationVersion();
-            return new String[] {"verbscope " + (version == null ? "(not packaged)" : version)};
+            return new String[] {"verbscope " + version()};
         }
+    }
+
+    /** The version of the jar. */
+    static String version() {
+        String version = Main.class.getPackage().getImplementationVersion();
+        return version == null ? "(not packaged)" : version;
     }
 
     @Override
@@ -78,6 +83,7 @@ public final class Main implements Runnable {
         commands.put("simulate", SimulateCommand.class);
         commands.put("profiles", ProfilesCommand.class);
         commands.put("explain", ExplainCommand.class);
+        commands.put("chart", ChartCommand.class);
         commands.put("generate-completion", AutoComplete.GenerateCompletion.class);
         return commands;
     }

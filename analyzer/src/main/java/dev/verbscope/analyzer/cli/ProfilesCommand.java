@@ -4,6 +4,8 @@ import dev.verbscope.kmodel.profile.Choice;
 import dev.verbscope.kmodel.profile.KernelProfile;
 import dev.verbscope.kmodel.profile.KernelProfiles;
 import dev.verbscope.kmodel.table.DriverTable;
+import dev.verbscope.kmodel.verbs.ApiFunction;
+import dev.verbscope.kmodel.verbs.ApiTable;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -25,7 +27,9 @@ import picocli.CommandLine.Spec;
         footer = {
             "  verbscope profiles",
             "  verbscope profiles --profile linux-6.12",
-            "  verbscope profiles --drivers --profile linux-6.1"
+            "  verbscope profiles --drivers --profile linux-6.1",
+            "  verbscope profiles --api",
+            "  verbscope profiles --api --profile linux-6.1"
         })
 final class ProfilesCommand implements Callable<Integer> {
     @Spec
@@ -38,10 +42,23 @@ final class ProfilesCommand implements Callable<Integer> {
     @Option(names = "--drivers", description = "Table of drivers: errno by cause, doorbells, rounding, statuses.")
     private boolean drivers;
 
+    @Option(
+            names = "--api",
+            description = "Table of the kernel's RDMA API: which kernels have a function and what took its place; with"
+                    + " --profile its C form there, what it returns and its traps.")
+    private boolean api;
+
     @Override
     public Integer call() {
         PrintWriter out = spec.commandLine().getOut();
-        if (drivers) {
+        if (api && drivers) {
+            throw new ParameterException(spec.commandLine(), "--api and --drivers are two tables: ask for one");
+        }
+        if (api && profile != null) {
+            functions(out, named(profile));
+        } else if (api) {
+            presence(out);
+        } else if (drivers) {
             drivers(out, named(profile == null ? KernelProfiles.LINUX_6_12.name() : profile));
         } else if (profile != null) {
             choices(out, named(profile));
@@ -74,6 +91,42 @@ final class ProfilesCommand implements Callable<Integer> {
             for (int i = 0; i < columns.length; i++) {
                 out.printf("  %-24s %s%n", columns[i].title(), row.cells().get(i));
             }
+        }
+    }
+
+    /** One line a function: yes under each mainline profile that has it, and what to call elsewhere. */
+    private static void presence(PrintWriter out) {
+        List<KernelProfile> kernels =
+                KernelProfiles.all().stream().filter(KernelProfile::mainline).toList();
+        out.printf("%-4s %-30s", "", "function");
+        kernels.forEach(k -> out.printf(" %5s", k.version()));
+        out.println("  where it is missing");
+        for (ApiFunction f : ApiTable.all()) {
+            out.printf("%-4s %-30s", f.group(), f.name());
+            kernels.forEach(k -> out.printf(" %5s", f.in(k) ? "yes" : "-"));
+            boolean everywhere = kernels.stream().allMatch(f::in);
+            String instead = f.replacement().isEmpty() ? "nothing takes its place" : "use " + f.replacement();
+            out.println(everywhere ? "" : "  " + instead);
+        }
+        out.println();
+        out.println("Presence was checked in these kernels (KERNEL_FACTS.md 6.3). The article's profiles have what the"
+                + " API sheet and the article name.");
+    }
+
+    private static void functions(PrintWriter out, KernelProfile kernel) {
+        out.println("The kernel's RDMA API under " + kernel.name());
+        for (ApiFunction f : ApiTable.all()) {
+            out.println();
+            out.println(f.group() + " " + f.name());
+            if (!f.in(kernel)) {
+                out.println("  missing   " + f.absence(kernel));
+                continue;
+            }
+            out.println("  form      " + f.signature(kernel));
+            f.outcomes().forEach(o -> out.printf("  %-9s %s%n", o.result(), o.when()));
+            f.traps().forEach(t -> out.println("  trap      " + t));
+            out.println("  model     " + f.java());
+            out.println("  source    " + f.source());
         }
     }
 

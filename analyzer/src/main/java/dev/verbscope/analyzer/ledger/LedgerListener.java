@@ -72,6 +72,9 @@ public interface LedgerListener {
     /** A line of the function_graph tracer. */
     default void graphLine(Moment at, String text) {}
 
+    /** The core polled a CQ, by its restrack id: {@code returned} completions of both sides. */
+    default void cqPolled(Moment at, long cqId, int requested, int returned) {}
+
     /** A consumer told of an error of its own post. */
     default void consumerError(ConsumerError error) {}
 

@@ -1014,6 +1014,9 @@ public final class QueueLedger implements VerbsSink {
 
     @Override
     public void cqPolled(Moment at, long cqId, int requested, int returned) {
+        for (LedgerListener listener : listeners) {
+            listener.cqPolled(at, cqId, requested, returned);
+        }
         if (returned == UNKNOWN_INT || returned < 0) {
             return;
         }

@@ -66,11 +66,25 @@ public final class Anonymiser {
         Matcher task = TASK.matcher(line);
         if (!line.startsWith("#") && task.find()) {
             String name = task.group(2);
-            boolean kernel = KERNEL_TASKS.stream().anyMatch(name::startsWith);
-            String shown = kernel ? name : standIn("task:" + name, n -> "task" + n);
-            return task.group(1) + shown + task.group(3) + addresses(line.substring(task.end()));
+            return task.group(1) + task(name) + task.group(3) + addresses(line.substring(task.end()));
         }
         return addresses(line);
+    }
+
+    /** A task's name, or its stand-in if it is not the kernel's own. */
+    public String task(String name) {
+        boolean kernel = name.isEmpty() || KERNEL_TASKS.stream().anyMatch(name::startsWith);
+        return kernel ? name : standIn("task:" + name, n -> "task" + n);
+    }
+
+    /** The stand-in of a host's name. */
+    public String host(String name) {
+        return standIn("host:" + name, n -> "host" + n);
+    }
+
+    /** A text with addresses replaced. */
+    public String text(String text) {
+        return addresses(text);
     }
 
     /** A text with addresses replaced. */

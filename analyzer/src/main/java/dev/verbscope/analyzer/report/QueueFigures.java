@@ -9,23 +9,25 @@ import java.util.List;
 import java.util.Map;
 
 /** Figures of a queue that reports show and that follow from its account. */
-final class QueueFigures {
+public final class QueueFigures {
     private final CaptureFacts capture;
     private final ReceiveQueue queue;
 
-    QueueFigures(CaptureFacts capture, ReceiveQueue queue) {
+    /** The figures of one queue of a capture. */
+    public QueueFigures(CaptureFacts capture, ReceiveQueue queue) {
         this.capture = capture;
         this.queue = queue;
     }
 
     /** The queues a report lists: all with traffic, each once. */
-    static List<ReceiveQueue> shown(AnalysisReport report) {
+    public static List<ReceiveQueue> shown(AnalysisReport report) {
         return report.capture().ledger().queues().stream()
                 .filter(q -> q.joinedTo() == null && (q.hasReceiveSide() || q.otherCompletions() > 0))
                 .toList();
     }
 
-    double meanWrsPerCall() {
+    /** Mean number of WRs of the calls that returned 0; 0 if there was none. */
+    public double meanWrsPerCall() {
         long calls = 0;
         long wrs = 0;
         for (Map.Entry<Integer, Long> entry : queue.wrsPerCall().entrySet()) {
@@ -35,26 +37,29 @@ final class QueueFigures {
         return calls == 0 ? 0 : (double) wrs / calls;
     }
 
-    int maxWrsPerCall() {
+    /** Most WRs of a call that returned 0; 0 if there was none. */
+    public int maxWrsPerCall() {
         return queue.wrsPerCall().isEmpty() ? 0 : queue.wrsPerCall().lastKey();
     }
 
-    DriverFacts driver() {
+    /** What is known of the queue's driver. */
+    public DriverFacts driver() {
         return DriverFacts.ofModule(queue.driver());
     }
 
     /** Calls that announced something, were each to end in one doorbell; 0 for a driver that has none. */
-    long doorbells() {
+    public long doorbells() {
         return driver().doorbell() == DriverFacts.Doorbell.NONE ? 0 : queue.callsWithAccepted();
     }
 
-    double doorbellsPerSecond() {
+    /** Doorbells a second between the first and the last call; 0 for a clock without seconds. */
+    public double doorbellsPerSecond() {
         double seconds = capture.seconds(queue.firstPostTime(), queue.lastPostTime());
         return seconds > 0 ? doorbells() / seconds : 0;
     }
 
     /** Depth told or inferred, -1 where neither. */
-    long depth() {
+    public long depth() {
         return queue.depthTold() > 0 ? queue.depthTold() : inferredDepth();
     }
 
@@ -76,7 +81,7 @@ final class QueueFigures {
      * {@code asked}, {@code granted} or {@code inferred}. cm_qp_create prints what the driver wrote back; rxe writes
      * nothing back before 6.12, and a number of slots less one after it (KERNEL_FACTS.md 2.4 and 4.1).
      */
-    String depthBasis() {
+    public String depthBasis() {
         if (queue.depthTold() <= 0) {
             return "inferred";
         }

@@ -138,7 +138,7 @@ public final class TextReport {
     }
 
     /** One event as evidence shows it: place, time, CPU, task, event, what happened. */
-    static String evidence(TraceInfo info, EventRef ref) {
+    public static String evidence(TraceInfo info, EventRef ref) {
         StringBuilder line = new StringBuilder(96);
         line.append('#').append(ref.ordinal()).append(' ');
         if (info.timeUnit() == TraceInfo.TimeUnit.NANOSECONDS) {

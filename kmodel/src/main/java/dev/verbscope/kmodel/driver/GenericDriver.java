@@ -1,6 +1,7 @@
 package dev.verbscope.kmodel.driver;
 
 import dev.verbscope.kmodel.hca.Hca;
+import dev.verbscope.kmodel.hca.HcaControl;
 import dev.verbscope.kmodel.hca.HcaCq;
 import dev.verbscope.kmodel.hca.HcaQp;
 import dev.verbscope.kmodel.hca.HcaSrq;
@@ -50,6 +51,7 @@ public final class GenericDriver implements DeviceOps {
     private final DriverFacts facts;
     private final DriverCosts costs;
     private final Hca hca;
+    private final HcaControl control;
     private final long postRecvEntry;
     private final long postSrqEntry;
     private final long postOneEntry;
@@ -79,6 +81,8 @@ public final class GenericDriver implements DeviceOps {
         this.pollCqEntry = function(symbols.pollCq()).address();
         DriverFacts.Function cqPost = symbols.cqPost();
         this.hca = new Hca(kernel, facts.errors(), cqPost == null ? null : function(cqPost), completionTask);
+        this.hca.addPort(DriverOps.linkLayer(facts.name()));
+        this.control = new HcaControl(hca, this, DriverOps.missing(facts.name()), costs.wqeNanos());
     }
 
     private KernelText.Place function(DriverFacts.Function f) {
@@ -93,6 +97,11 @@ public final class GenericDriver implements DeviceOps {
     /** The device behind the driver. */
     public Hca hca() {
         return hca;
+    }
+
+    @Override
+    public HcaControl control() {
+        return control;
     }
 
     /** The facts it runs over. */
@@ -314,9 +323,12 @@ public final class GenericDriver implements DeviceOps {
     public int postSend(IbQp ibqp, IbSendWr head) {
         HcaQp qp = (HcaQp) ibqp;
         SendQueue sends = qp.sends;
+        if (sends == null) {
+            return hca.postSend(qp, head, null, costs.wqeNanos());
+        }
         // below RTS nothing can be sent; in ERR it is taken and flushed
         boolean sendable = qp.state == QpState.RTS || qp.state == QpState.SQD || qp.state == QpState.ERR;
-        if (sends == null || !sendable) {
+        if (!sendable) {
             return -Errno.EINVAL;
         }
         for (IbSendWr wr = head; wr != null; wr = wr.next) {
@@ -374,6 +386,7 @@ public final class GenericDriver implements DeviceOps {
                 grant.writtenBack(),
                 new RecvRing(grant.slots(), grant.maxSge(), facts.freedByPoll()));
         qp.cq.users.add(qp);
+        hca.adopt(qp, facts.freedByPoll());
         return qp;
     }
 
@@ -420,7 +433,9 @@ public final class GenericDriver implements DeviceOps {
             qp.ring.clear();
         }
         boolean entersErr = next == QpState.ERR && qp.state != QpState.ERR;
+        QpState before = qp.state;
         qp.state = next;
+        hca.entered(qp, before);
         if (entersErr && facts.inErr() != DriverFacts.InErr.HELD) {
             kernel.sim().after(costs.flushNanos(), hca.completionTask(), () -> {
                 if (qp.state == QpState.ERR) {
@@ -460,6 +475,7 @@ public final class GenericDriver implements DeviceOps {
         qp.ring.clear();
         qp.state = QpState.RESET;
         qp.cq.users.remove(qp);
+        hca.forget(qp);
         return 0;
     }
 

@@ -12,13 +12,15 @@ import org.jspecify.annotations.Nullable;
 /** A completion queue in host memory: the device adds, poll takes. */
 public final class HcaCq extends IbCq {
     private IbWc[] entries;
-    private @Nullable RecvRing[] origins;
+    private @Nullable QueueSlots[] origins;
     private int capacity;
     private long head;
     private long tail;
     private int headSlot;
     private int tailSlot;
     private boolean armed;
+    private boolean solicitedOnly;
+    private IbWc lastAdded = new IbWc();
     private boolean dead;
     private int moderationCount;
     private long moderationNanos;
@@ -31,7 +33,7 @@ public final class HcaCq extends IbCq {
         super(device, address, id, cqe, compHandler);
         capacity = cqe;
         entries = fresh(cqe);
-        origins = new RecvRing[cqe];
+        origins = new QueueSlots[cqe];
     }
 
     private static IbWc[] fresh(int n) {
@@ -68,7 +70,7 @@ public final class HcaCq extends IbCq {
      */
     public void resize(int size) {
         IbWc[] next = fresh(size);
-        @Nullable RecvRing[] from = new RecvRing[size];
+        @Nullable QueueSlots[] from = new QueueSlots[size];
         int n = waiting();
         for (int i = 0; i < n; i++) {
             int at = (tailSlot + i) % capacity;
@@ -115,7 +117,7 @@ public final class HcaCq extends IbCq {
 
     /** Adds a completion; false if there is no room, then it is lost. */
     boolean add(
-            @Nullable RecvRing origin,
+            @Nullable QueueSlots origin,
             long wrId,
             WcStatus status,
             WcOpcode opcode,
@@ -135,6 +137,8 @@ public final class HcaCq extends IbCq {
         wc.byteLen = byteLen;
         wc.vendorErr = vendorErr;
         wc.qpNum = qpNum;
+        wc.plain();
+        lastAdded = wc;
         origins[at] = origin;
         return true;
     }
@@ -146,15 +150,8 @@ public final class HcaCq extends IbCq {
             int at = tailSlot;
             tailSlot = tailSlot + 1 == capacity ? 0 : tailSlot + 1;
             tail++;
-            IbWc from = entries[at];
-            IbWc to = out[n++];
-            to.wrId = from.wrId;
-            to.status = from.status;
-            to.opcode = from.opcode;
-            to.byteLen = from.byteLen;
-            to.vendorErr = from.vendorErr;
-            to.qpNum = from.qpNum;
-            RecvRing origin = origins[at];
+            out[n++].copy(entries[at]);
+            QueueSlots origin = origins[at];
             if (origin != null) {
                 origin.polled();
             }
@@ -162,16 +159,35 @@ public final class HcaCq extends IbCq {
         return n;
     }
 
+    /** The completion added last, to say more of it. */
+    IbWc lastAdded() {
+        return lastAdded;
+    }
+
     /** Arms for the next completion; true if some wait already. */
     public boolean arm() {
+        return arm(false);
+    }
+
+    /**
+     * Arms; true if completions wait already.
+     *
+     * @param solicited for the next solicited completion or error only; without effect if it is armed for any
+     */
+    public boolean arm(boolean solicited) {
+        solicitedOnly = solicited && (!armed || solicitedOnly);
         armed = true;
         return head > tail;
     }
 
-    /** Whether the completion just added is to be told; disarms, as arming is for one event. */
-    boolean fire() {
+    /** Whether the completion just added is to be told; disarms then, as arming is for one event. */
+    boolean fire(boolean solicited) {
+        if (solicitedOnly && !solicited) {
+            return false;
+        }
         boolean was = armed;
         armed = false;
+        solicitedOnly = false;
         return was;
     }
 }

@@ -17,6 +17,12 @@ public final class HcaQp extends IbQp {
     /** The send side; null until {@link SendQueue} is attached. */
     public @Nullable SendQueue sends;
 
+    @Nullable
+    Requester requester;
+
+    @Nullable
+    Responder responder;
+
     /** Made by the driver's create_qp. */
     public HcaQp(
             IbDevice device,

@@ -7,7 +7,7 @@ package dev.verbscope.kmodel.hca;
  * <p>Indices count on past the end and are reduced when a slot is addressed, so that full and empty differ; the doorbell
  * carries the low 16 bits of the producer index, as real ones do (KERNEL_FACTS.md section 4, mlx5).
  */
-public final class RecvRing {
+public final class RecvRing extends QueueSlots {
     /** Deepest ring: the doorbell's 16 bits must tell a full ring from an empty one. */
     public static final int MAX_DEPTH = 1 << 15;
 
@@ -173,6 +173,7 @@ public final class RecvRing {
     }
 
     /** A completion of this ring was polled. */
+    @Override
     public void polled() {
         freed++;
     }

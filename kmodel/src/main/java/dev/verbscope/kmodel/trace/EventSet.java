@@ -23,6 +23,15 @@ public final class EventSet {
     private static final String CORE = "rdma_core";
     private static final String PROBE = "rdma_probe";
 
+    private static final Named[] MR_TYPES = {
+        new Named(0, "MEM_REG"),
+        new Named(1, "SG_GAPS"),
+        new Named(2, "DM"),
+        new Named(3, "USER"),
+        new Named(4, "DMA"),
+        new Named(5, "INTEGRITY")
+    };
+
     private final List<EventDef> all = new ArrayList<>();
     private final boolean coreEvents;
     private int nextId = 1370;
@@ -61,6 +70,10 @@ public final class EventSet {
     public final EventDef postSrqRecv;
     /** Return of the driver's op for shared queues: ret. */
     public final EventDef postSrqRecvRet;
+    /** {@code rdma_core:mr_alloc}: pd_id, mr_id, max_num_sg, rc, mr_type. */
+    public final EventDef mrAlloc;
+    /** {@code rdma_core:mr_dereg}: id. */
+    public final EventDef mrDereg;
     /** {@code printk:console}. */
     public final EventDef console;
 
@@ -127,6 +140,14 @@ public final class EventSet {
                 .arg(CType.PROBE_X64, "next")
                 .arg(CType.PROBE_X64, "bad_wr"));
         postSrqRecvRet = add(begin(Kind.KRETPROBE, PROBE, "post_srq_recv_ret").arg(CType.PROBE_S32, "ret"));
+        mrAlloc = add(begin(Kind.TRACEPOINT, CORE, "mr_alloc")
+                .field(CType.U32, "pd_id", "pd.id=")
+                .field(CType.U32, "mr_id", " mr.id=")
+                .field(CType.U32, "max_num_sg", " max_num_sg=")
+                .field(CType.INT, "rc", " rc=")
+                .field(CType.SYMBOLIC, "mr_type", " type=", MR_TYPES)
+                .printed(0, 1, 4, 2, 3));
+        mrDereg = add(begin(Kind.TRACEPOINT, CORE, "mr_dereg").field(CType.U32, "id", "mr.id="));
     }
 
     private Optional<EventDef> articleTracepoint(PostRecvTracepoint form) {

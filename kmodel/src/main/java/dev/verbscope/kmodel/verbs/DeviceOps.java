@@ -59,4 +59,13 @@ public interface DeviceOps {
 
     /** Deregisters memory: its lkey is dead from then on. */
     int deregMr(IbMr mr);
+
+    /**
+     * The ops beside the receive path.
+     *
+     * @throws IllegalStateException if the device has a receive path only
+     */
+    default ControlOps control() {
+        throw new IllegalStateException("the device has a receive path only");
+    }
 }

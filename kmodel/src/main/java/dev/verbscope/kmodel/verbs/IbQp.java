@@ -30,6 +30,16 @@ public class IbQp {
      * mainline {@code struct ib_qp} does (KERNEL_FACTS.md 1.2).
      */
     public final int maxRecvSge;
+    /** Its protection domain; null if none is looked at. */
+    public final @Nullable IbPd pd;
+    /** The send side. */
+    public final IbSendCap sendCap;
+    /** Whether every send completes. */
+    public final boolean signalAll;
+    /** What modify_qp set. */
+    public final IbQpAttr attr = new IbQpAttr();
+    /** Multicast groups it is in: destroying it then gives -EBUSY. */
+    public int usecnt;
     /** Gets the QP's asynchronous events; null if the owner does not care. */
     public @Nullable Consumer<IbEventType> eventHandler;
     /** State; changed by modify_qp and by the device. */
@@ -48,6 +58,9 @@ public class IbQp {
         this.sendCq = init.sendCq();
         this.recvCq = init.recvCq();
         this.srq = init.srq();
+        this.pd = init.pd();
+        this.sendCap = init.sendCap();
+        this.signalAll = init.signalAll();
         this.asked = init.cap();
         this.granted = granted;
         this.writtenBack = writtenBack;

@@ -15,6 +15,8 @@ public class IbSrq {
     public final IbQpCap asked;
     /** What the device gives. */
     public final IbQpCap granted;
+    /** Its protection domain; null if none is looked at. */
+    public @Nullable IbPd pd;
     /** Gets SRQ_LIMIT_REACHED; null if the owner does not care. */
     public @Nullable Consumer<IbEventType> eventHandler;
     /** QPs that use it: destroying it then gives -EBUSY. */

@@ -47,4 +47,15 @@ public interface VerbsObserver {
 
     /** The device raised an asynchronous event; the number is a QP's, an SRQ's or a CQ's by its type. */
     default void asyncEvent(IbEventType type, int number) {}
+
+    /**
+     * Something went wrong with memory.
+     *
+     * @param address virtual or DMA address, as the fault has it
+     * @param bytes how many
+     */
+    default void memoryFault(MemoryFault what, long address, int bytes) {}
+
+    /** A message was dropped without a word to anybody, as unreliable transports do; the QP is the one it was for. */
+    default void dropped(IbQp qp, String why) {}
 }
