@@ -23,6 +23,11 @@ import java.util.function.Consumer;
 final class EnomemCauses implements Detector {
     private static final int MAX_ERRORS = 100;
 
+    /** A level below so many of {@link #FAR_OF} parts is far from full, whatever was missed. */
+    private static final int FAR = 1;
+
+    private static final int FAR_OF = 2;
+
     /** A queue that never held more tells nothing by being low. */
     private static final int MIN_LEVEL = 4;
 
@@ -272,13 +277,20 @@ final class EnomemCauses implements Detector {
     }
 
     /**
-     * At the failing WR the queue held as many as it ever did: no post has shown that there is room for more. Posts that
-     * the capture missed may be among them.
+     * At the failing WR the queue held as many as it ever did: no post has shown that there is room for more. Where posts or
+     * completions were missed, or it is not known how many WRs a call left in the queue, the level is not known so well, and
+     * only one that is far below counts as room.
      */
     private static boolean ringFull(ReceiveQueue queue, FailedCall call) {
-        long unseen = Math.min(queue.postsMissed(), queue.outstandingMax() / 4);
-        return call.outstandingBefore() + call.accepted() + unseen >= queue.outstandingMax()
-                && queue.outstandingMax() > 0;
+        int max = queue.outstandingMax();
+        int level = call.outstandingBefore() + call.accepted();
+        if (max == 0 || level >= max) {
+            return max > 0;
+        }
+        if (queue.uncertainCalls() > 0) {
+            return true;
+        }
+        return queue.hasHoles() && level * FAR_OF >= max * FAR;
     }
 
     private static Finding ringFull(ReceiveQueue queue, List<FailedCall> calls, long count) {
@@ -287,7 +299,9 @@ final class EnomemCauses implements Detector {
         Finding.Builder finding = Finding.of(
                         "enomem-ring-full",
                         Severity.ERROR,
-                        queue.sinceCreation() && queue.postsMissed() == 0 ? Confidence.CERTAIN : Confidence.LIKELY,
+                        queue.sinceCreation() && !queue.hasHoles() && queue.uncertainCalls() == 0
+                                ? Confidence.CERTAIN
+                                : Confidence.LIKELY,
                         queue)
                 .title(queue.name() + ": " + count + (count == 1 ? " post" : " posts")
                         + " refused with -ENOMEM, the ring being full at " + level + " WRs")
@@ -392,8 +406,11 @@ final class EnomemCauses implements Detector {
                 errors.stream().anyMatch(e -> e.call() != null && e.call().result() == 0);
         Finding.Builder finding = Finding.of(
                         "enomem-unexplained",
-                        Severity.ERROR,
-                        driverSaidZero && !capture.eventsLost() ? Confidence.CERTAIN : Confidence.LIKELY,
+                        // where events of the queue are missing, so may be the call that failed
+                        queue.hasHoles() ? Severity.INFO : Severity.ERROR,
+                        queue.hasHoles()
+                                ? Confidence.POSSIBLE
+                                : driverSaidZero && !capture.eventsLost() ? Confidence.CERTAIN : Confidence.LIKELY,
                         queue)
                 .title(queue.name() + ": -ENOMEM with the ring far from full"
                         + (driverSaidZero ? ", and the driver itself returned 0" : ""));
