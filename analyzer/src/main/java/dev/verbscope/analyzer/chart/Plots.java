@@ -199,6 +199,19 @@ final class Plots {
         plot.addRangeMarker(marker);
     }
 
+    /** A moment that is no fault. */
+    void note(XYPlot plot, double at, String label) {
+        ValueMarker marker = new ValueMarker(at, theme.faint(), DASHES);
+        marker.setAlpha(1f);
+        marker.setLabel(label);
+        marker.setLabelFont(Picture.font(Font.PLAIN, 11));
+        marker.setLabelPaint(theme.faint());
+        marker.setLabelBackgroundColor(new Color(0, 0, 0, 0));
+        marker.setLabelAnchor(RectangleAnchor.BOTTOM_LEFT);
+        marker.setLabelTextAnchor(TextAnchor.BOTTOM_RIGHT);
+        plot.addDomainMarker(marker);
+    }
+
     /** A numbered moment. */
     void moment(XYPlot plot, double at, String label) {
         ValueMarker marker = new ValueMarker(at, theme.error(), new BasicStroke(1.2f));

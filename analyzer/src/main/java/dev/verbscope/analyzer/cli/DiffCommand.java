@@ -153,7 +153,6 @@ final class DiffCommand implements Callable<Integer> {
         for (String scenario : scenarios) {
             if (scenario.equals("all")) {
                 names.addAll(ScenarioCatalog.names());
-                names.addAll(ScenarioCatalog.studies());
             } else {
                 names.add(scenario);
             }
@@ -182,8 +181,7 @@ final class DiffCommand implements Callable<Integer> {
             Path run = model ? simulated(file.substring(MODEL.length())) : null;
             try {
                 String path = run == null ? file : run.toString();
-                side.report(captures.analyze(
-                        List.of(path), new Watch(side.listeners(), side::each, side::formatsOf)));
+                side.report(captures.analyze(List.of(path), new Watch(side.listeners(), side::each, side::formatsOf)));
             } finally {
                 if (run != null) {
                     Files.deleteIfExists(run);
