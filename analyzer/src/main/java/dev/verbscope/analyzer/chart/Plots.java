@@ -23,8 +23,8 @@ import org.jfree.chart.plot.ValueMarker;
 import org.jfree.chart.plot.XYPlot;
 import org.jfree.chart.renderer.xy.DeviationStepRenderer;
 import org.jfree.chart.renderer.xy.XYItemRenderer;
+import org.jfree.chart.renderer.xy.XYLineAndShapeRenderer;
 import org.jfree.chart.renderer.xy.XYStepAreaRenderer;
-import org.jfree.chart.renderer.xy.XYStepRenderer;
 import org.jfree.chart.ui.RectangleAnchor;
 import org.jfree.chart.ui.RectangleInsets;
 import org.jfree.chart.ui.TextAnchor;
@@ -161,11 +161,24 @@ final class Plots {
 
     /** A line through the value of each column, in steps. */
     void line(XYPlot plot, Columns columns, Color colour, Stroke stroke, IntToDoubleFunction value) {
-        XYStepRenderer renderer = new XYStepRenderer();
+        // one path with both ends of each step: a line for each step would be a shape of its own in SVG
+        XYSeries series = new XYSeries("", false, true);
+        double last = 0;
+        for (int column = 0; column < columns.count(); column++) {
+            double v = value.applyAsDouble(column);
+            if (v != last || column == 0) {
+                series.add(columns.start(column), last);
+                series.add(columns.start(column), v);
+                last = v;
+            }
+        }
+        series.add(columns.start(columns.count()), last);
+        series.add(columns.start(columns.count()), 0);
+        XYLineAndShapeRenderer renderer = new XYLineAndShapeRenderer(true, false);
+        renderer.setDrawSeriesLineAsPath(true);
         renderer.setSeriesPaint(0, colour);
         renderer.setSeriesStroke(0, stroke);
-        renderer.setDefaultShapesVisible(false);
-        add(plot, steps(columns, value), renderer);
+        add(plot, new XYSeriesCollection(series), renderer);
     }
 
     /** A band from the lowest to the highest of each column, with a line along the lowest. */
