@@ -155,10 +155,6 @@ final class SimulateCommand implements Callable<Integer> {
         for (String name : ScenarioCatalog.names()) {
             print.println("  " + name + " - " + ScenarioCatalog.shipped(name).title());
         }
-        print.println("Studies (one fault at a time, and the article's own module):");
-        for (String name : ScenarioCatalog.studies()) {
-            print.println("  " + name + " - " + ScenarioCatalog.shipped(name).title());
-        }
         print.println("Profiles (article-*: no mainline kernel has these forms):");
         for (KernelProfile known : KernelProfiles.all()) {
             print.println("  " + known.name());

@@ -63,7 +63,6 @@ public final class Replay {
     /** Differences kept one by one for a QP; the others are counted. */
     public static final int MAX_DIFFERENCES = 100;
 
-    private static final DriverCosts NO_COSTS = new DriverCosts(0, 0, 0, 0, 0, 0, 0, 0, 1, 0);
     private static final int CQE = 4096;
     private static final int GOOD_LKEY = 0x7ffffff1;
     private static final int RNR_TRIES = 4;
@@ -119,7 +118,7 @@ public final class Replay {
                 new KernelMemory(random.split()),
                 new Observer());
         verbs = new Verbs(kernel);
-        driver = new GenericDriver(kernel, facts, NO_COSTS, Task.softirq(1, 21), 17);
+        driver = new GenericDriver(kernel, facts, DriverCosts.FREE, Task.softirq(1, 21), 17);
         device = new IbDevice("replay0", facts.attrs(), driver);
     }
 
