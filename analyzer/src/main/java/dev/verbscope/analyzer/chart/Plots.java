@@ -19,6 +19,7 @@ import org.jfree.chart.annotations.XYTextAnnotation;
 import org.jfree.chart.axis.NumberAxis;
 import org.jfree.chart.axis.NumberTickUnit;
 import org.jfree.chart.axis.ValueAxis;
+import org.jfree.chart.plot.DatasetRenderingOrder;
 import org.jfree.chart.plot.ValueMarker;
 import org.jfree.chart.plot.XYPlot;
 import org.jfree.chart.renderer.xy.DeviationStepRenderer;
@@ -59,6 +60,8 @@ final class Plots {
         // panels above each other must share their left edge
         y.setFixedDimension(AXIS_WIDTH);
         XYPlot plot = new XYPlot(null, x, y, null);
+        // what is added later is drawn on top
+        plot.setDatasetRenderingOrder(DatasetRenderingOrder.FORWARD);
         look(plot);
         return plot;
     }
