@@ -94,11 +94,14 @@ public final class Charts {
     /** A finding with the number it has in a picture. */
     record Mark(String number, Finding finding, long time) {}
 
-    /** Findings about a queue, at warning or above first, numbered on from {@code already}. */
+    /** Findings at warning or above about a queue, numbered on from {@code already}. */
     static List<Mark> marks(ChartSource source, ReceiveQueue queue, int already) {
         List<Mark> marks = new ArrayList<>();
         for (Finding finding : source.report().findings()) {
-            if (finding.queue() == queue && !finding.evidence().isEmpty() && marks.size() < MAX_MARKS) {
+            if (finding.queue() == queue
+                    && finding.severity() != Finding.Severity.INFO
+                    && !finding.evidence().isEmpty()
+                    && marks.size() < MAX_MARKS) {
                 marks.add(new Mark(
                         Integer.toString(already + marks.size() + 1),
                         finding,

@@ -13,6 +13,9 @@ final class CompletionChart extends TimeChart {
     private static final List<String> NAMES = List.of(
             "receives with an error", "receives flushed", "sends or unknown with an error", "post calls that failed");
 
+    /** Flushes are the second of {@link #ERRORS}; the first series colour is that of success. */
+    private static final int FLUSH_COLOUR = 2;
+
     CompletionChart(List<ChartSource> sources, Charts.Look look) {
         super(sources, look);
     }
@@ -165,16 +168,17 @@ final class CompletionChart extends TimeChart {
                 1,
                 Math.min(540, 120 + 14 * hit.size()),
                 List.of(map(
-                        "Queues with errors: a row each, marked where an error was",
+                        "Queues with errors: a row each, marked where an error was, in the colour of flushes where there was nothing else",
                         columns,
                         hit,
-                        i -> theme.error(),
+                        i -> i >= 1000 ? theme.error() : theme.series(FLUSH_COLOUR),
                         (row, c) -> {
+                            long flushed = columns.count(hit.get(row), Metric.FLUSHED, c);
                             long n = 0;
                             for (Metric metric : ERRORS) {
                                 n += columns.count(hit.get(row), metric, c);
                             }
-                            return n == 0 ? Double.NaN : 1;
+                            return n > flushed ? 1 : n > 0 ? 0.5 : Double.NaN;
                         })));
     }
 }

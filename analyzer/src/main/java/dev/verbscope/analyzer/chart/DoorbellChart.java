@@ -96,11 +96,10 @@ final class DoorbellChart extends TimeChart {
             plot.getRangeAxis().setRange(0, top * 1.08);
             double[] rate = rates.get(i);
             double[] peak = peaks.get(i);
-            // what is added first is drawn on top
-            plots.area(plot, columns, theme.series(0), c -> rate[c]);
             if (anyPeak) {
                 plots.bars(plot, columns, theme.shade(0), c -> peak[c]);
             }
+            plots.area(plot, columns, theme.series(0), c -> rate[c]);
             long calls = queue.total(Metric.CALLS);
             double perCall = (double) queue.total(Metric.WRS) / calls;
             String heading = Charts.name(queue.queue()) + ": " + Units.si(calls) + " calls, " + Units.si(perCall)

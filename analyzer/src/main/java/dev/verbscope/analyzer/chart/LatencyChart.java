@@ -128,6 +128,7 @@ final class LatencyChart {
         highest = Math.max(highest, (double) Math.max(1, latency.getMaxValue()));
         series.add(nines + 0.02, (double) Math.max(1, latency.getMaxValue()));
         XYLineAndShapeRenderer renderer = new XYLineAndShapeRenderer(true, false);
+        renderer.setDrawSeriesLineAsPath(true);
         renderer.setSeriesPaint(0, colour);
         renderer.setSeriesStroke(0, stroke);
         int n = plot.getDataset(0) == null ? 0 : plot.getDatasetCount();

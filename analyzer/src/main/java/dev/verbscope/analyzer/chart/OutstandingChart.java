@@ -54,6 +54,10 @@ final class OutstandingChart extends TimeChart {
             ReceiveQueue queue = queues.get(i).queue();
             XYPlot plot = timePlot(i >= queues.size() - across, i % across == 0 ? "WRs" : "", across);
             plots.band(plot, columns, theme.series(0), columns.levels(queues.get(i)));
+            int closed = closedAt(columns, queues.get(i));
+            if (closed < columns.count()) {
+                plots.note(plot, columns.start(closed), "flushed");
+            }
             QueueFigures figures = new QueueFigures(first().report().capture(), queue);
             double top = Math.max(1, queue.outstandingMax());
             if (figures.depth() > 0 && figures.depth() < 4 * top) {
@@ -113,10 +117,14 @@ final class OutstandingChart extends TimeChart {
         double[] median = new double[columns.count()];
         double[] column = new double[n];
         int[] first = firstPosts(shares, columns.count());
+        int[] closed = new int[n];
+        for (int row = 0; row < n; row++) {
+            closed[row] = closedAt(columns, queues.get(row));
+        }
         for (int c = 0; c < columns.count(); c++) {
             int live = 0;
             for (int row = 0; row < n; row++) {
-                if (first[row] >= 0 && first[row] <= c) {
+                if (first[row] >= 0 && first[row] <= c && c < closed[row]) {
                     column[live++] = shares[row][c];
                 }
             }
@@ -146,24 +154,42 @@ final class OutstandingChart extends TimeChart {
                         columns,
                         queues,
                         shown,
-                        (row, c) -> first[row] < 0 || c < first[row] ? Double.NaN : Math.sqrt(1 - shares[row][c]))));
+                        (row, c) -> first[row] < 0 || c < first[row] || c >= closed[row]
+                                ? Double.NaN
+                                : Math.sqrt(1 - shares[row][c]))));
         flagged(picture, queues);
         List<String> ran = new ArrayList<>();
         int dry = 0;
-        for (QueueSeries queue : queues) {
-            if (queue.queue().outstandingLow() == 0 && queue.queue().outstandingMax() > 0) {
+        for (int row = 0; row < n; row++) {
+            boolean drained = false;
+            for (int c = Math.max(0, first[row]); c < closed[row] && first[row] >= 0; c++) {
+                drained |= shares[row][c] == 0;
+            }
+            if (drained) {
                 dry++;
                 if (ran.size() < 8) {
-                    ran.add(queue.queue().name());
+                    ran.add(queues.get(row).queue().name());
                 }
             }
         }
         String text = dry == 0
-                ? "No queue ran empty after its first receive."
-                : dry + " of " + n + " queues ran empty after their first receive: " + String.join(", ", ran)
+                ? "No queue ran empty while it was in use."
+                : dry + " of " + n + " queues ran empty while in use: " + String.join(", ", ran)
                         + (dry > ran.size() ? " ..." : "");
-        picture.note(text).note(columnNote(first(), columns) + "; blank before a queue's first post.");
+        picture.note(text)
+                .note(columnNote(first(), columns) + "; blank before a queue's first post and after it was flushed.");
         picture.alt(picture.title() + " of " + n + " queues. " + text);
+    }
+
+    /** The column in which a queue was flushed and after which it received nothing more; past the end if it never was. */
+    private static int closedAt(Columns columns, QueueSeries queue) {
+        int closed = columns.count();
+        for (int c = columns.count() - 1; c >= 0 && columns.count(queue, Metric.RECEIVED, c) == 0; c--) {
+            if (columns.count(queue, Metric.FLUSHED, c) > 0) {
+                closed = c;
+            }
+        }
+        return closed;
     }
 
     /** The column in which each queue was first found filled; what is before is no drain. */

@@ -19,12 +19,13 @@ import org.jfree.chart.annotations.XYTextAnnotation;
 import org.jfree.chart.axis.NumberAxis;
 import org.jfree.chart.axis.NumberTickUnit;
 import org.jfree.chart.axis.ValueAxis;
+import org.jfree.chart.plot.DatasetRenderingOrder;
 import org.jfree.chart.plot.ValueMarker;
 import org.jfree.chart.plot.XYPlot;
 import org.jfree.chart.renderer.xy.DeviationStepRenderer;
 import org.jfree.chart.renderer.xy.XYItemRenderer;
+import org.jfree.chart.renderer.xy.XYLineAndShapeRenderer;
 import org.jfree.chart.renderer.xy.XYStepAreaRenderer;
-import org.jfree.chart.renderer.xy.XYStepRenderer;
 import org.jfree.chart.ui.RectangleAnchor;
 import org.jfree.chart.ui.RectangleInsets;
 import org.jfree.chart.ui.TextAnchor;
@@ -59,6 +60,8 @@ final class Plots {
         // panels above each other must share their left edge
         y.setFixedDimension(AXIS_WIDTH);
         XYPlot plot = new XYPlot(null, x, y, null);
+        // what is added later is drawn on top
+        plot.setDatasetRenderingOrder(DatasetRenderingOrder.FORWARD);
         look(plot);
         return plot;
     }
@@ -161,11 +164,24 @@ final class Plots {
 
     /** A line through the value of each column, in steps. */
     void line(XYPlot plot, Columns columns, Color colour, Stroke stroke, IntToDoubleFunction value) {
-        XYStepRenderer renderer = new XYStepRenderer();
+        // one path with both ends of each step: a line for each step would be a shape of its own in SVG
+        XYSeries series = new XYSeries("", false, true);
+        double last = 0;
+        for (int column = 0; column < columns.count(); column++) {
+            double v = value.applyAsDouble(column);
+            if (v != last || column == 0) {
+                series.add(columns.start(column), last);
+                series.add(columns.start(column), v);
+                last = v;
+            }
+        }
+        series.add(columns.start(columns.count()), last);
+        series.add(columns.start(columns.count()), 0);
+        XYLineAndShapeRenderer renderer = new XYLineAndShapeRenderer(true, false);
+        renderer.setDrawSeriesLineAsPath(true);
         renderer.setSeriesPaint(0, colour);
         renderer.setSeriesStroke(0, stroke);
-        renderer.setDefaultShapesVisible(false);
-        add(plot, steps(columns, value), renderer);
+        add(plot, new XYSeriesCollection(series), renderer);
     }
 
     /** A band from the lowest to the highest of each column, with a line along the lowest. */
@@ -197,6 +213,19 @@ final class Plots {
         marker.setLabelAnchor(RectangleAnchor.TOP_RIGHT);
         marker.setLabelTextAnchor(TextAnchor.BOTTOM_RIGHT);
         plot.addRangeMarker(marker);
+    }
+
+    /** A moment that is no fault. */
+    void note(XYPlot plot, double at, String label) {
+        ValueMarker marker = new ValueMarker(at, theme.faint(), DASHES);
+        marker.setAlpha(1f);
+        marker.setLabel(label);
+        marker.setLabelFont(Picture.font(Font.PLAIN, 11));
+        marker.setLabelPaint(theme.faint());
+        marker.setLabelBackgroundColor(new Color(0, 0, 0, 0));
+        marker.setLabelAnchor(RectangleAnchor.BOTTOM_LEFT);
+        marker.setLabelTextAnchor(TextAnchor.BOTTOM_RIGHT);
+        plot.addDomainMarker(marker);
     }
 
     /** A numbered moment. */

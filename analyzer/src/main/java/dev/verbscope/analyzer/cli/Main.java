@@ -78,6 +78,7 @@ public final class Main implements Runnable {
         commands.put("info", InfoCommand.class);
         commands.put("diff", DiffCommand.class);
         commands.put("chart", ChartCommand.class);
+        commands.put("sweep", SweepCommand.class);
         commands.put("convert", ConvertCommand.class);
         commands.put("probe", ProbeCommand.class);
         commands.put("doctor", DoctorCommand.class);
@@ -85,7 +86,6 @@ public final class Main implements Runnable {
         commands.put("simulate", SimulateCommand.class);
         commands.put("profiles", ProfilesCommand.class);
         commands.put("explain", ExplainCommand.class);
-        commands.put("chart", ChartCommand.class);
         commands.put("generate-completion", AutoComplete.GenerateCompletion.class);
         return commands;
     }

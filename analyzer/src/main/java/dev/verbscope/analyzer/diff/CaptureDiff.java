@@ -61,7 +61,7 @@ public final class CaptureDiff {
         }
         findings(pairs);
         compared.add(pairs.size() + " queues matched by kind, consumer, driver and order: results of posts, statuses,"
-                + " depth, batch sizes, pace, findings");
+                + " depth, batch sizes, pace, findings at warning or above");
         events();
         return new DiffReport(a.label(), b.label(), differences, compared);
     }
@@ -412,10 +412,13 @@ public final class CaptureDiff {
 
     // ------------------------------------------------------------------------------------------------- findings
 
+    /** Findings at warning or above: a note tells of no fault, and comes and goes with a threshold. */
     private static Map<String, Finding> rules(AnalysisReport report, @Nullable ReceiveQueue queue) {
         Map<String, Finding> rules = new TreeMap<>();
         for (Finding finding : report.findings()) {
-            if (finding.queue() == queue && !finding.rule().equals("capture-quality")) {
+            if (finding.queue() == queue
+                    && finding.severity() != Finding.Severity.INFO
+                    && !finding.rule().equals("capture-quality")) {
                 rules.putIfAbsent(finding.rule(), finding);
             }
         }
@@ -435,26 +438,19 @@ public final class CaptureDiff {
         for (String rule : rules) {
             Finding inA = ofA.get(rule);
             Finding inB = ofB.get(rule);
+            Kind kind = rule.equals("post-latency") ? Kind.PACE : Kind.BEHAVIOUR;
             if (inA == null && inB != null) {
-                boolean grave = inB.severity() != Finding.Severity.INFO;
+                Weight weight = kind == Kind.PACE ? Weight.CHANGES : Weight.BREAKS;
                 add(
-                        Kind.BEHAVIOUR,
-                        grave ? Weight.BREAKS : Weight.NOTE,
+                        kind,
+                        weight,
                         who,
                         "finding " + rule + ": only in the second",
                         "not found",
                         inB.title(),
                         inB.cause());
             } else if (inB == null && inA != null) {
-                boolean grave = inA.severity() != Finding.Severity.INFO;
-                add(
-                        Kind.BEHAVIOUR,
-                        grave ? Weight.CHANGES : Weight.NOTE,
-                        who,
-                        "finding " + rule + ": no more",
-                        inA.title(),
-                        "not found",
-                        inA.cause());
+                add(kind, Weight.CHANGES, who, "finding " + rule + ": no more", inA.title(), "not found", inA.cause());
             }
         }
     }

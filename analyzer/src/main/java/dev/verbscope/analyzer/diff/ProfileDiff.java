@@ -18,12 +18,14 @@ import dev.verbscope.kmodel.trace.EventDef;
 import dev.verbscope.kmodel.trace.TraceSink;
 import dev.verbscope.kmodel.verbs.Errno;
 import dev.verbscope.kmodel.verbs.VerbsObserver;
+import dev.verbscope.kmodel.verbs.WcStatus;
 import dev.verbscope.traces.event.TraceFormatException;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
@@ -315,76 +317,134 @@ public final class ProfileDiff {
         return byIndex;
     }
 
-    private void calls(String subject, Scenario scenario, String driverName, GroundTruth.Qp inA, GroundTruth.Qp inB) {
-        Map<Long, GroundTruth.FailedCall> failedA = failed(inA);
-        Map<Long, GroundTruth.FailedCall> failedB = failed(inB);
-        // by what became of a call on either side: how often, and the first
-        Map<String, List<GroundTruth.FailedCall[]>> changes = new LinkedHashMap<>();
-        Set<Long> indexes = new TreeSet<>(failedA.keySet());
-        indexes.addAll(failedB.keySet());
-        for (long index : indexes) {
-            GroundTruth.FailedCall callA = failedA.get(index);
-            GroundTruth.FailedCall callB = failedB.get(index);
-            String from = outcome(callA);
-            String to = outcome(callB);
-            if (!from.equals(to)) {
-                changes.computeIfAbsent(from + "\n" + to, k -> new ArrayList<>())
-                        .add(new GroundTruth.FailedCall[] {callA, callB});
+    /** What a call came to, without where in the chain: who refused it, and with what. */
+    private static String key(GroundTruth.@Nullable FailedCall call) {
+        if (call == null) {
+            return "";
+        }
+        return call.result()
+                + (call.driverResult() == VerbsObserver.DRIVER_NOT_CALLED
+                        ? " wrapper"
+                        : " driver " + call.driverResult());
+    }
+
+    private static Map<String, List<GroundTruth.FailedCall>> byKey(GroundTruth.Qp qp) {
+        Map<String, List<GroundTruth.FailedCall>> calls = new LinkedHashMap<>();
+        for (GroundTruth.FailedCall call : qp.failed()) {
+            calls.computeIfAbsent(key(call), k -> new ArrayList<>()).add(call);
+        }
+        return calls;
+    }
+
+    /** The first of some calls whose counterpart on the other side came to what most of them did; null if accepted. */
+    private static GroundTruth.@Nullable FailedCall usual(
+            List<GroundTruth.FailedCall> calls, Map<Long, GroundTruth.FailedCall> otherSide) {
+        Map<String, Integer> counts = new TreeMap<>();
+        Map<String, GroundTruth.FailedCall> examples = new LinkedHashMap<>();
+        String most = "";
+        for (GroundTruth.FailedCall call : calls) {
+            GroundTruth.FailedCall other = otherSide.get(call.index());
+            String key = key(other);
+            if (other != null) {
+                examples.putIfAbsent(key, other);
+            }
+            if (counts.merge(key, 1, Integer::sum) > counts.getOrDefault(most, 0)) {
+                most = key;
             }
         }
-        changes.forEach((change, calls) -> {
-            String[] parts = change.split("\n", -1);
-            GroundTruth.FailedCall callA = calls.get(0)[0];
-            GroundTruth.FailedCall callB = calls.get(0)[1];
-            GroundTruth.FailedCall any = callB != null ? callB : callA;
-            if (any == null) {
-                return;
-            }
-            String which = calls.size() + " of " + inB.postCalls() + " posts, the first is call " + any.index()
-                    + ", WR " + Math.max(0, any.badIndex()) + " of " + any.chain() + sges(scenario, any);
-            if (callA == null) {
-                add(
-                        Kind.BEHAVIOUR,
-                        Weight.BREAKS,
-                        subject,
-                        "begins to be refused: " + which,
-                        "accepted" + unchecked(scenario, driverName, any),
-                        parts[1],
-                        "A consumer that posts so worked, or seemed to, and gets an error after the upgrade.");
-            } else if (callB == null) {
-                add(
-                        Kind.BEHAVIOUR,
-                        Weight.CHANGES,
-                        subject,
-                        "is refused no more: " + which,
-                        parts[0],
-                        "accepted",
-                        "An error that the consumer handles does not come any more.");
-            } else if (callA.result() != callB.result()) {
-                add(
-                        Kind.BEHAVIOUR,
-                        Weight.CHANGES,
-                        subject,
-                        "another errno: " + which,
-                        parts[0],
-                        parts[1],
-                        "Code that looks at the value must know both: a retry on -ENOMEM never ends if the fault is in"
-                                + " the arguments.");
-            } else {
-                boolean wrapper = callB.driverResult() == VerbsObserver.DRIVER_NOT_CALLED;
-                add(
-                        Kind.BEHAVIOUR,
-                        Weight.CHANGES,
-                        subject,
-                        (wrapper ? "begins to be refused by ib_post_recv itself: " : "is refused elsewhere: ") + which,
-                        parts[0],
-                        parts[1],
-                        wrapper
-                                ? "The driver is not called, so its probes and counters do not see the attempt, and drivers"
-                                        + " without the check are protected."
-                                : "Probes see it in another place.");
+        return examples.get(most);
+    }
+
+    /**
+     * Outcomes that only one kernel gives. Two runs part after the first difference, and a full ring then refuses other
+     * calls: so outcomes are compared by kind, and single calls only to see what a kind was on the other side.
+     */
+    private void calls(String subject, Scenario scenario, String driverName, GroundTruth.Qp inA, GroundTruth.Qp inB) {
+        Map<String, List<GroundTruth.FailedCall>> kindsA = byKey(inA);
+        Map<String, List<GroundTruth.FailedCall>> kindsB = byKey(inB);
+        kindsB.forEach((kind, calls) -> {
+            if (!kindsA.containsKey(kind)) {
+                GroundTruth.FailedCall callB = calls.get(0);
+                changed(subject, scenario, driverName, usual(calls, failed(inA)), callB, which(scenario, calls, inB));
             }
         });
+        kindsA.forEach((kind, calls) -> {
+            if (!kindsB.containsKey(kind) && usual(calls, failed(inB)) == null) {
+                add(
+                        Kind.BEHAVIOUR,
+                        Weight.CHANGES,
+                        subject,
+                        "is refused no more: " + which(scenario, calls, inA),
+                        outcome(calls.get(0)),
+                        "accepted",
+                        "An error that the consumer handles does not come any more.");
+            }
+        });
+        Set<String> both = new TreeSet<>(kindsA.keySet());
+        both.retainAll(kindsB.keySet());
+        for (String kind : both) {
+            int nA = kindsA.getOrDefault(kind, List.of()).size();
+            int nB = kindsB.getOrDefault(kind, List.of()).size();
+            if (CaptureDiff.differ(nA, inA.postCalls(), nB, inB.postCalls())) {
+                add(
+                        Kind.BEHAVIOUR,
+                        Weight.CHANGES,
+                        subject,
+                        "another share of posts is refused with "
+                                + outcome(kindsA.getOrDefault(kind, List.of()).get(0)),
+                        nA + " of " + inA.postCalls() + " posts",
+                        nB + " of " + inB.postCalls() + " posts",
+                        "The same fault, more or less often.");
+            }
+        }
+    }
+
+    private static String which(Scenario scenario, List<GroundTruth.FailedCall> calls, GroundTruth.Qp qp) {
+        GroundTruth.FailedCall first = calls.get(0);
+        return calls.size() + " of " + qp.postCalls() + " posts, the first is call " + first.index() + ", WR "
+                + Math.max(0, first.badIndex()) + " of " + first.chain() + sges(scenario, first);
+    }
+
+    private void changed(
+            String subject,
+            Scenario scenario,
+            String driverName,
+            GroundTruth.@Nullable FailedCall callA,
+            GroundTruth.FailedCall callB,
+            String which) {
+        if (callA == null) {
+            add(
+                    Kind.BEHAVIOUR,
+                    Weight.BREAKS,
+                    subject,
+                    "begins to be refused: " + which,
+                    "accepted" + unchecked(scenario, driverName, callB),
+                    outcome(callB),
+                    "A consumer that posts so worked, or seemed to, and gets an error after the upgrade.");
+        } else if (callA.result() != callB.result()) {
+            add(
+                    Kind.BEHAVIOUR,
+                    Weight.CHANGES,
+                    subject,
+                    "another errno: " + which,
+                    outcome(callA),
+                    outcome(callB),
+                    "Code that looks at the value must know both: a retry on -ENOMEM never ends if the fault is in the"
+                            + " arguments.");
+        } else {
+            boolean wrapper = callB.driverResult() == VerbsObserver.DRIVER_NOT_CALLED;
+            add(
+                    Kind.BEHAVIOUR,
+                    Weight.CHANGES,
+                    subject,
+                    (wrapper ? "begins to be refused by ib_post_recv itself: " : "is refused elsewhere: ") + which,
+                    outcome(callA),
+                    outcome(callB),
+                    wrapper
+                            ? "The driver is not called, so its probes and counters do not see the attempt, and drivers"
+                                    + " without the check are protected."
+                            : "Probes see it in another place.");
+        }
     }
 
     private static String outcome(GroundTruth.@Nullable FailedCall call) {
@@ -430,32 +490,42 @@ public final class ProfileDiff {
     }
 
     private void outcome(String subject, GroundTruth.Qp inA, GroundTruth.Qp inB) {
-        value(
-                subject,
-                "completions by status",
-                inA.completions().toString(),
-                inB.completions().toString());
-        value(subject, "WRs accepted", Long.toString(inA.accepted()), Long.toString(inB.accepted()));
-        value(
-                subject,
-                "chain lengths of accepted calls",
-                inA.chainLengths().toString(),
-                inB.chainLengths().toString());
-        value(subject, "doorbells", Long.toString(inA.doorbells()), Long.toString(inB.doorbells()));
-        value(subject, "WRs left outstanding", Long.toString(inA.outstanding()), Long.toString(inB.outstanding()));
-        value(subject, "WRs queued twice", Long.toString(inA.doublePosts()), Long.toString(inB.doublePosts()));
+        Map<WcStatus, Long> statusesA = inA.completions();
+        Map<WcStatus, Long> statusesB = inB.completions();
+        Set<WcStatus> statuses = new TreeSet<>(statusesA.keySet());
+        statuses.addAll(statusesB.keySet());
+        for (WcStatus status : statuses) {
+            long nA = statusesA.getOrDefault(status, 0L);
+            long nB = statusesB.getOrDefault(status, 0L);
+            if (nA == 0 != (nB == 0)) {
+                value(subject, "receives that complete with " + status, Long.toString(nA), Long.toString(nB));
+            }
+        }
+        ratio(subject, "doorbells for 100 WRs", inA.doorbells(), inA.accepted(), inB.doorbells(), inB.accepted());
+        if (inA.doublePosts() == 0 != (inB.doublePosts() == 0)) {
+            value(subject, "WRs queued twice", Long.toString(inA.doublePosts()), Long.toString(inB.doublePosts()));
+        }
+    }
+
+    private void ratio(String subject, String what, long topA, long bottomA, long topB, long bottomB) {
+        if (bottomA == 0 || bottomB == 0) {
+            return;
+        }
+        double ofA = 100.0 * topA / bottomA;
+        double ofB = 100.0 * topB / bottomB;
+        if (Math.abs(ofA - ofB) > 0.1 * Math.max(ofA, ofB)) {
+            value(subject, what, String.format(Locale.ROOT, "%.1f", ofA), String.format(Locale.ROOT, "%.1f", ofB));
+        }
     }
 
     private void value(String subject, String what, String inA, String inB) {
-        if (!inA.equals(inB)) {
-            add(
-                    Kind.BEHAVIOUR,
-                    Weight.CHANGES,
-                    subject,
-                    what,
-                    inA,
-                    inB,
-                    "A consequence of the above, or of another timing that follows from it.");
-        }
+        add(
+                Kind.BEHAVIOUR,
+                Weight.CHANGES,
+                subject,
+                what,
+                inA,
+                inB,
+                "A consequence of the above, or of another timing that follows from it.");
     }
 }

@@ -27,11 +27,12 @@ class ShowCommandsTest {
     Path folder;
 
     private final StringWriter err = new StringWriter();
+    private final StringWriter out = new StringWriter();
 
     private int run(String... args) {
         CommandLine line = Main.commandLine();
         line.setErr(new PrintWriter(err, true));
-        line.setOut(new PrintWriter(new StringWriter()));
+        line.setOut(new PrintWriter(out, true));
         return line.execute(args);
     }
 
@@ -103,5 +104,27 @@ class ShowCommandsTest {
         assertThat(run("convert", "--to", "perfetto", DRY, file("t.pftrace"))).isZero();
         assertThat(Files.size(folder.resolve("t.pftrace"))).isGreaterThan(10_000);
         assertThat(err.toString()).contains("1376 events converted");
+    }
+
+    @Test
+    void sweepMarksTheKneeAndDrawsIt() throws IOException {
+        assertThat(run("sweep", "--batch", "1,4,8,16", "--depth", "64", "--chart", file("s.png")))
+                .isZero();
+        assertThat(out.toString()).contains("<- knee", "batches of 16 save").hasLineCount(12);
+        assertThat(ImageIO.read(folder.resolve("s.png").toFile()).getHeight()).isGreaterThan(500);
+        out.getBuffer().setLength(0);
+        assertThat(run("sweep", "--batch", "1,16", "--format", "csv")).isZero();
+        assertThat(out.toString().lines()).hasSize(3).first().asString().startsWith("batch,depth,cpu_ns_per_wr");
+        out.getBuffer().setLength(0);
+        assertThat(run("sweep", "--batch", "1,16", "--format", "json", "--driver", "mlx5"))
+                .isZero();
+        assertThat(new com.fasterxml.jackson.databind.ObjectMapper()
+                        .readTree(out.toString())
+                        .get("rows"))
+                .hasSize(2);
+        assertThat(run("sweep", "--batch", "0")).isEqualTo(2);
+        assertThat(run("sweep", "--set", "costs.dorbell_ns=1")).isEqualTo(2);
+        assertThat(run("sweep", "--profile", "linux-9")).isEqualTo(2);
+        assertThat(err.toString()).contains("--batch: expected 1 or more", "costs.dorbell_ns", "no profile linux-9");
     }
 }

@@ -13,14 +13,19 @@ import dev.verbscope.kmodel.profile.KernelProfile;
 import dev.verbscope.kmodel.profile.KernelProfiles;
 import dev.verbscope.traces.event.TraceReader;
 import dev.verbscope.traces.format.EventCatalog;
+import dev.verbscope.traces.format.EventFormat;
+import dev.verbscope.traces.format.FormatParser;
 import dev.verbscope.traces.io.TraceInputs;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.function.IntFunction;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -154,6 +159,74 @@ class DiffTest {
             assertThat(d.b()).isEqualTo("cq.id");
         });
         assertThat(report.differences()).anySatisfy(d -> assertThat(d.b()).isEqualTo("QP 9"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"rxfault-leak_dry", "rxfault-overfill", "rxfault-chain"})
+    void realKernelsDifferInContextAndProbesAndNotInBehaviour(String name) throws IOException {
+        DiffReport report = CaptureDiff.of(
+                sample("6.1.0-50-amd64", name + "/trace-mono.txt"),
+                sample("6.12.111+deb12-amd64", name + "/trace-mono.txt"));
+        assertThat(report.differences())
+                .filteredOn(d -> d.kind() == Kind.BEHAVIOUR || d.kind() == Kind.BATCH)
+                .as("both did the same (groundtruth.json)")
+                .isEmpty();
+        assertThat(report.differences()).anySatisfy(d -> {
+            assertThat(d.kind()).as("CAPTURE_FACTS.md fact 10").isEqualTo(Kind.CONTEXT);
+            assertThat(d.subject()).contains("cq_post");
+            assertThat(d.a()).isEqualTo("softirq");
+            assertThat(d.b()).isEqualTo("unbound workqueue (kworker/u)");
+        });
+        assertThat(report.differences()).anySatisfy(d -> {
+            assertThat(d.kind()).as("CAPTURE_FACTS.md fact 11").isEqualTo(Kind.NUMBERING);
+            assertThat(d.b()).isEqualTo("0x4");
+        });
+    }
+
+    private static Map<String, EventFormat> formats(String... texts) throws IOException {
+        Map<String, EventFormat> formats = new TreeMap<>();
+        for (String text : texts) {
+            EventFormat format = FormatParser.parse("test", "rpcrdma", text);
+            formats.put("rpcrdma:" + format.name(), format);
+        }
+        return formats;
+    }
+
+    private static String format(String name, String fields, String print) {
+        return "name: " + name
+                + "\nID: 7\nformat:\n\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\n" + fields
+                + "\nprint fmt: " + print + "\n";
+    }
+
+    @Test
+    void fieldsAndWordsAndLayoutsOfFormatsAreToldApart() throws IOException {
+        String id = "\tfield:u32 cq_id;\toffset:8;\tsize:4;\tsigned:0;\n";
+        String addr = "\tfield:__data_loc char[] addr;\toffset:8;\tsize:4;\tsigned:1;\n";
+        List<Difference> differences = new ArrayList<>();
+        FormatDiff.compare(
+                formats(
+                        format("sq_full", addr, "\"addr=%s\", __get_str(addr)"),
+                        format("post_send", id, "\"cq_id=%u\", REC->cq_id"),
+                        format("qp_error", addr, "\"addr=%s\", __get_str(addr)"),
+                        format("same", id, "\"x=%u\", REC->cq_id"),
+                        format("gone", id, "\"x=%u\", REC->cq_id")),
+                formats(
+                        format("sq_full", id, "\"cq.id=%u\", REC->cq_id"),
+                        format("post_send", id, "\"cq.id=%u\", REC->cq_id"),
+                        format("qp_error", addr.replace("signed:1", "signed:0"), "\"addr=%s\", __get_str(addr)"),
+                        format("same", id, "\"x=%u\", REC->cq_id"),
+                        format("fresh", id, "\"x=%u\", REC->cq_id")),
+                differences,
+                new ArrayList<>());
+        assertThat(differences)
+                .extracting(d -> d.subject() + ": " + d.title() + ": " + d.a() + " -> " + d.b())
+                .containsExactlyInAnyOrder(
+                        "rpcrdma:sq_full: other fields: __data_loc char[] addr -> u32 cq_id",
+                        "rpcrdma:post_send: printed differently: cq_id=%u -> cq.id=%u",
+                        "event formats: 1 events of the first kernel are gone: rpcrdma:gone -> -",
+                        "event formats: 1 events are new in the second kernel: - -> rpcrdma:fresh",
+                        "rpcrdma:qp_error: 1 events keep their fields and lay them out differently (offset, size or sign):"
+                                + "  -> ");
     }
 
     private static KernelProfile profile(String name) {
