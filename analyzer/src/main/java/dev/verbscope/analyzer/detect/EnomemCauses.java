@@ -79,7 +79,7 @@ final class EnomemCauses implements Detector {
                         && sorted.unpolled.isEmpty()
                         && sorted.inError.isEmpty();
                 long count = one ? queue.callsReturning(-Errno.ENOMEM) : sorted.full.size();
-                findings.accept(ringFull(queue, sorted.full, count));
+                findings.accept(ringFull(capture, queue, sorted.full, count));
             }
             if (!sorted.unpolled.isEmpty()) {
                 findings.accept(unpolled(queue, sorted.unpolled));
@@ -126,7 +126,8 @@ final class EnomemCauses implements Detector {
                 sorted.argument.add(call);
             } else if (!ringFull(queue, call)) {
                 sorted.unknown.add(call);
-            } else if (call.troubled() != null && call.stuck()) {
+            } else if (call.troubled() != null && call.stuck() && call.badNumSge() != 0) {
+                // the post of a drain, which has no SGEs, is made in ERR and finds no room if the ring was full before
                 sorted.inError.add(call);
             } else if (freedByPoll(queue) && waited(queue, call)) {
                 sorted.unpolled.add(call);
@@ -293,18 +294,25 @@ final class EnomemCauses implements Detector {
         return queue.hasHoles() && level * FAR_OF >= max * FAR;
     }
 
-    private static Finding ringFull(ReceiveQueue queue, List<FailedCall> calls, long count) {
+    private static Finding ringFull(CaptureFacts capture, ReceiveQueue queue, List<FailedCall> calls, long count) {
         FailedCall first = calls.get(0);
         int level = first.outstandingBefore() + first.accepted();
+        // without completions the level only grows, and says nothing of the ring
+        boolean levelShown = capture.showsCompletions(queue) || queue.wrsPosted() == level;
         Finding.Builder finding = Finding.of(
                         "enomem-ring-full",
                         Severity.ERROR,
-                        queue.sinceCreation() && !queue.hasHoles() && queue.uncertainCalls() == 0
-                                ? Confidence.CERTAIN
-                                : Confidence.LIKELY,
+                        !levelShown
+                                ? Confidence.POSSIBLE
+                                : queue.sinceCreation() && !queue.hasHoles() && queue.uncertainCalls() == 0
+                                        ? Confidence.CERTAIN
+                                        : Confidence.LIKELY,
                         queue)
                 .title(queue.name() + ": " + count + (count == 1 ? " post" : " posts")
-                        + " refused with -ENOMEM, the ring being full at " + level + " WRs")
+                        + " refused with -ENOMEM, the ring being full"
+                        + (levelShown
+                                ? " at " + level + " WRs"
+                                : " as it seems: no completion of it is in the capture"))
                 .cause(
                         "Every slot of the ring held a receive that had not completed, so the driver had no room. -ENOMEM"
                                 + " here has nothing to do with memory: the consumer posts more than it has completions for.")
@@ -326,6 +334,9 @@ final class EnomemCauses implements Detector {
         }
         if (queue.depthTold() > 0) {
             finding.fact("depth", queue.depthTold());
+        }
+        if (!levelShown) {
+            finding.settle("completions of this queue: a probe on the consumer's done callback");
         }
         if (!queue.sinceCreation()) {
             finding.settle("a capture from before the QP was created, so that the level is absolute");
