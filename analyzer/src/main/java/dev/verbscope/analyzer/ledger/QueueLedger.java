@@ -526,6 +526,9 @@ public final class QueueLedger implements VerbsSink {
     /** Index of the WR that {@code *bad_wr} pointed to, -1 where the capture does not tell. */
     private static int badByPointer(PostCall call, long badWr) {
         if (badWr != UNKNOWN && badWr != 0) {
+            if (loops(call)) {
+                return -1; // it is reached again and again: the address does not tell which time
+            }
             if (badWr == call.headWr) {
                 return 0;
             }
@@ -536,6 +539,17 @@ public final class QueueLedger implements VerbsSink {
             }
         }
         return call.headNext == 0 || (call.chainComplete && call.chainCount == 1) ? 0 : -1;
+    }
+
+    private static boolean loops(PostCall call) {
+        for (int i = 0; i < call.chainCount; i++) {
+            for (int k = i + 1; k < call.chainCount; k++) {
+                if (call.chain[i] == call.chain[k]) {
+                    return true;
+                }
+            }
+        }
+        return false;
     }
 
     private void settle(PostCall call) {
