@@ -4,6 +4,7 @@ import dev.verbscope.kmodel.driver.DriverFacts;
 import dev.verbscope.kmodel.driver.Drivers;
 import dev.verbscope.kmodel.profile.KernelProfile;
 import dev.verbscope.kmodel.profile.KernelProfiles;
+import dev.verbscope.kmodel.replay.CaptureRunReader;
 import dev.verbscope.kmodel.replay.RecordedRun;
 import dev.verbscope.kmodel.replay.RecordedRunReader;
 import dev.verbscope.kmodel.replay.Replay;
@@ -13,6 +14,7 @@ import dev.verbscope.traces.event.TraceReader;
 import dev.verbscope.traces.format.EventCatalog;
 import dev.verbscope.traces.io.TraceInputs;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -45,8 +47,8 @@ final class ReplayRuns {
                 "%-40s %-22s %-14s %6s %6s %6s  %s%n",
                 "run", "recorded on", "replayed as", "posts", "recv", "send", "");
         for (Path given : runs) {
-            Path file = Files.isDirectory(given) ? given.resolve(RUN) : given;
-            RecordedRun run = RecordedRunReader.read(file, sges(file));
+            Path file = Files.isDirectory(given) ? inFolder(given) : given;
+            RecordedRun run = isLog(file) ? RecordedRunReader.read(file, sges(file)) : capture(file);
             KernelProfile kernel = kernel(run);
             DriverFacts facts = Drivers.of(driver, kernel)
                     .orElseThrow(() ->
@@ -57,6 +59,29 @@ final class ReplayRuns {
         }
         out.flush();
         return equal ? 0 : 1;
+    }
+
+    /** A folder's log of what was done, or else its text. */
+    private static Path inFolder(Path folder) {
+        Path log = folder.resolve(RUN);
+        Path text = folder.resolve(TRACE);
+        return Files.exists(log) || !Files.exists(text) ? log : text;
+    }
+
+    /** Whether a file is a log of what was done, one JSON object a line, and not a capture. */
+    private static boolean isLog(Path file) throws IOException {
+        if (!Files.exists(file)) {
+            return true;
+        }
+        try (InputStream in = Files.newInputStream(file)) {
+            return in.read() == '{';
+        }
+    }
+
+    private static RecordedRun capture(Path file) throws IOException {
+        try (TraceReader reader = TraceInputs.open(file.toString(), EventCatalog.shipped())) {
+            return CaptureRunReader.read(reader);
+        }
     }
 
     private static SgeFacts sges(Path run) throws IOException {
@@ -77,8 +102,11 @@ final class ReplayRuns {
         return KernelProfiles.ofRelease(run.kernel())
                 .orElseThrow(() -> new ParameterException(
                         spec.commandLine(),
-                        run.source() + ": no profile is as old as its kernel \"" + run.kernel()
-                                + "\"; name one with --profile"));
+                        run.source()
+                                + (run.kernel().isEmpty()
+                                        ? ": it does not tell its kernel"
+                                        : ": no profile is as old as its kernel \"" + run.kernel() + "\"")
+                                + "; name a profile with --profile"));
     }
 
     private static void print(PrintWriter out, Path file, ReplayResult r) {
@@ -91,7 +119,10 @@ final class ReplayRuns {
             sends += q.sends();
         }
         Path folder = file.toAbsolutePath().getParent();
-        Path named = file.endsWith(RUN) && folder != null ? folder.getFileName() : file.getFileName();
+        Path inFolder = folder == null ? null : folder.getFileName();
+        String named = inFolder == null
+                ? file.toString()
+                : file.endsWith(RUN) ? inFolder.toString() : inFolder + "/" + file.getFileName();
         out.printf(
                 "%-40s %-22s %-14s %6d %6d %6d  %s%n",
                 named, r.recordedKernel(), r.profile() + "/" + r.driver(), posts, receives, sends, r.verdict());

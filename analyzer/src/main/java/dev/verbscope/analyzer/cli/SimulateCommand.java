@@ -78,10 +78,12 @@ final class SimulateCommand implements Callable<Integer> {
             names = "--replay",
             paramLabel = "RUN",
             arity = "1..*",
-            description = "Feed recorded runs into the model (groundtruth.jsonl, or a folder with one) and compare what"
-                    + " the real kernel did. Without --profile each goes under the profile of its own kernel. Lengths"
-                    + " and keys of buffers are taken from a trace-mono.txt beside it, if there is one. Exit code 0 if"
-                    + " all are equal, else 1.")
+            description =
+                    "Feed recorded runs into the model and compare what the real kernel did: a capture with probes"
+                            + " on the driver (any format), or a groundtruth.jsonl, or a folder with one of them. Without"
+                            + " --profile each goes under the profile of its own kernel. What a record does not tell is said as"
+                            + " assumed; beside a groundtruth.jsonl lengths and keys of buffers are taken from a trace-mono.txt,"
+                            + " if there is one. Exit code 0 if all are equal, else 1.")
     private List<Path> replay = List.of();
 
     @Option(
@@ -153,10 +155,6 @@ final class SimulateCommand implements Callable<Integer> {
         PrintWriter print = spec.commandLine().getOut();
         print.println("Scenarios:");
         for (String name : ScenarioCatalog.names()) {
-            print.println("  " + name + " - " + ScenarioCatalog.shipped(name).title());
-        }
-        print.println("Studies (one fault at a time, and the article's own module):");
-        for (String name : ScenarioCatalog.studies()) {
             print.println("  " + name + " - " + ScenarioCatalog.shipped(name).title());
         }
         print.println("Profiles (article-*: no mainline kernel has these forms):");

@@ -116,6 +116,7 @@ final class EnomemCauses implements Detector {
 
     private static Sorted sort(ReceiveQueue queue) {
         Sorted sorted = new Sorted();
+        List<FailedCall> drains = new ArrayList<>();
         for (FailedCall call : queue.failedCalls()) {
             if (call.result() != -Errno.ENOMEM) {
                 continue;
@@ -126,8 +127,9 @@ final class EnomemCauses implements Detector {
                 sorted.argument.add(call);
             } else if (!ringFull(queue, call)) {
                 sorted.unknown.add(call);
-            } else if (call.troubled() != null && call.stuck() && call.badNumSge() != 0) {
-                // the post of a drain, which has no SGEs, is made in ERR and finds no room if the ring was full before
+            } else if (call.troubled() != null && call.stuck() && call.badNumSge() == 0) {
+                drains.add(call);
+            } else if (call.troubled() != null && call.stuck()) {
                 sorted.inError.add(call);
             } else if (freedByPoll(queue) && waited(queue, call)) {
                 sorted.unpolled.add(call);
@@ -135,6 +137,8 @@ final class EnomemCauses implements Detector {
                 sorted.full.add(call);
             }
         }
+        // a drain's post, which has no SGEs, is made in ERR: it finds no room if the ring was full before
+        (sorted.inError.isEmpty() ? sorted.full : sorted.inError).addAll(drains);
         return sorted;
     }
 

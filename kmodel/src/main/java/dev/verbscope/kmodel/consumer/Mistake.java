@@ -15,5 +15,11 @@ public enum Mistake {
     /** ib_dma_mapping_error is not looked at: a failed mapping's address is posted. */
     UNCHECKED_MAPPING,
     /** Buffers are posted again after a flush, into a QP in ERR. */
-    POST_AFTER_ERR
+    POST_AFTER_ERR,
+    /** The first fill is tried before modify_qp to INIT too. */
+    POST_IN_RESET,
+    /** The first fill comes two milliseconds after the QP can receive. */
+    LATE_FILL,
+    /** A WR is posted to a QP that takes from a shared queue. */
+    POST_TO_QP_OF_SRQ
 }

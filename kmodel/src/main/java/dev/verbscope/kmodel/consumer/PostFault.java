@@ -15,7 +15,11 @@ public record PostFault(Kind kind, int position, int every, int after, int count
         /** num_sge is one more than the QP was granted. */
         TOO_MANY_SGES,
         /** The key is that of a memory region that was deregistered. */
-        DEAD_LKEY
+        DEAD_LKEY,
+        /** The SGE is shorter than any message. */
+        SHORT_BUFFER,
+        /** num_sge is 0: legal, and of no use to a message that has bytes. */
+        NO_SGES
     }
 
     /** Whether a reposting call has the fault; calls count from 0. */

@@ -2,154 +2,171 @@ package dev.verbscope.kmodel.consumer;
 
 import dev.verbscope.kmodel.sim.Task;
 import dev.verbscope.kmodel.trace.KernelText;
-import dev.verbscope.kmodel.verbs.CorePolledCq;
 import dev.verbscope.kmodel.verbs.IbCq;
 import dev.verbscope.kmodel.verbs.IbDevice;
 import dev.verbscope.kmodel.verbs.IbMr;
 import dev.verbscope.kmodel.verbs.IbQp;
-import dev.verbscope.kmodel.verbs.IbRecvWr;
-import dev.verbscope.kmodel.verbs.IbSge;
-import dev.verbscope.kmodel.verbs.IbWc;
+import dev.verbscope.kmodel.verbs.IbQpCap;
+import dev.verbscope.kmodel.verbs.IbQpInit;
+import dev.verbscope.kmodel.verbs.IbSrq;
 import dev.verbscope.kmodel.verbs.Kernel;
 import dev.verbscope.kmodel.verbs.KernelPlace;
 import dev.verbscope.kmodel.verbs.QpState;
+import dev.verbscope.kmodel.verbs.QpType;
 import dev.verbscope.kmodel.verbs.Verbs;
-import dev.verbscope.kmodel.verbs.WcStatus;
-import dev.verbscope.kmodel.verbs.WrRef;
-import java.util.Arrays;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The article's receive module {@code rxmod} (section 5): buffers mapped for DMA, posted in INIT in batches, polled,
- * posted again, torn down in order. Policies, retry and mistakes are those of its {@link ModuleConfig}.
+ * A kernel module that receives: the article's (section 5) or one of the kernel's own kinds, on one QP or many. Buffers are
+ * mapped for DMA, posted in INIT, taken and given back, and everything is torn down in order. Policies, retry and mistakes
+ * are those of its {@link ModuleConfig}.
  */
 public final class ReceiveModule {
-    /** The tasks the module's code runs in. */
-    public record Tasks(Task load, Task poll, Task softirq, Task unload) {}
+    /**
+     * The tasks the module's code runs in.
+     *
+     * @param load loads it
+     * @param poll the module's own thread
+     * @param softirq runs the core's softirq polling and timers
+     * @param worker runs the core's work-queue polling
+     * @param unload unloads it
+     */
+    public record Tasks(Task load, Task poll, Task softirq, Task worker, Task unload) {}
 
-    private static final String MODULE = "rxmod";
-    private static final int SLOT_BYTES = 0x60;
-    private static final int WR_IN_SLOT = 8;
-    private static final int HANDLE_NANOS = 250;
-    private static final long IDLE_NANOS = 8_000;
-    private static final long IDLE_MAX_NANOS = 64_000;
+    /**
+     * The queues of a module.
+     *
+     * @param queues one configuration for each QP, at least one
+     * @param sharedCq whether all QPs complete into one CQ, else each has its own
+     * @param sharedQueue the buffers of a receive queue that all QPs take from; null if each has its own
+     * @param srqLimit fill of the shared queue below which it raises its limit event; 0 for none
+     */
+    public record Queues(
+            List<ModuleConfig> queues,
+            boolean sharedCq,
+            @Nullable ModuleConfig sharedQueue,
+            int srqLimit) {
+        /** Copies the list. */
+        public Queues {
+            queues = List.copyOf(queues);
+            if (queues.isEmpty()) {
+                throw new IllegalArgumentException("no queue");
+            }
+        }
+    }
+
+    private static final int SEND_WRS = 16;
+    private static final long LATE_NANOS = 2_000_000;
     private static final long FLUSHED_NANOS = 10_000;
     private static final long DRAIN_CHECK_NANOS = 20_000;
-    private static final long DMA_MAPPING_ERROR = -1L;
-    /** One mapping in so many fails where {@link Mistake#UNCHECKED_MAPPING} is to matter. */
-    private static final int MAPPING_FAILS_EVERY = 64;
 
     private final Kernel kernel;
     private final Verbs verbs;
     private final IbDevice device;
-    private final ModuleConfig config;
+    private final Queues queues;
     private final Tasks tasks;
-
-    private final KernelPlace postPlace;
+    private final CostMeter meter;
+    private final Map<ModuleConfig.Kind, KernelPlace> postPlaces = new LinkedHashMap<>();
+    private final Map<ModuleConfig.Kind, Long> donePlaces = new LinkedHashMap<>();
     private final KernelPlace pollPlace;
     private final KernelPlace drainPlace;
     private final KernelPlace processCqPlace;
-
-    private final long slotBase;
-    private final SlotState[] state;
-    private final IbRecvWr[] wrs;
-    private final IbSge[][] sges;
-    private final long[] dma;
-    private final boolean[] waiting;
-    private final int[] pending;
-    private final WrRef bad;
-    private final IbRecvWr drainWr;
-    private final long stackWrId;
-    private final IbWc[] wc;
-
-    private int pendingHead;
-    private int pendingCount;
-    private long oldestPending;
-    private int lastBuilt;
-    private long repostCalls;
-    private final long[] plantedByFault;
-    private long received;
-    private long leaked;
-    private long idleNanos = IDLE_NANOS;
-    private boolean filled;
-    /** A post failed and nothing completed since: trying again now would fail again. */
-    private boolean blocked;
-
-    private boolean timerSet;
-    private boolean unloading;
-    private boolean drained;
-    private boolean gone;
-    private int deadLkey;
-    private long noPollUntil;
-
-    private @Nullable CorePolledCq coreCq;
-    private @Nullable IbCq cq;
-    private @Nullable IbQp qp;
+    private final List<BufferPool> pools = new ArrayList<>();
+    private final List<Connection> connections = new ArrayList<>();
+    private final Set<Poller> pollers = new LinkedHashSet<>();
+    private @Nullable IbSrq srq;
     private @Nullable IbMr mr;
+    private int closing;
+    private int deadLkey;
+    private boolean gone;
 
     /** Sets the module up in memory; nothing runs until {@link #load}. */
-    public ReceiveModule(Kernel kernel, Verbs verbs, IbDevice device, ModuleConfig config, Tasks tasks) {
+    public ReceiveModule(Kernel kernel, Verbs verbs, IbDevice device, Queues queues, Tasks tasks, CostMeter meter) {
         this.kernel = kernel;
         this.verbs = verbs;
         this.device = device;
-        this.config = config;
+        this.queues = queues;
         this.tasks = tasks;
+        this.meter = meter;
         KernelText text = kernel.text();
-        postPlace = place(text.inside(text.function("rx_post_batch", 0x140, MODULE), 0x9c));
-        pollPlace = place(text.inside(text.function("rx_poll_loop", 0x180, MODULE), 0x41));
+        ModuleConfig first = queues.queues.get(0);
+        ModuleConfig shared = queues.sharedQueue;
+        if (shared != null) {
+            pools.add(pool(shared));
+        } else {
+            for (ModuleConfig config : queues.queues) {
+                pools.add(pool(config));
+            }
+        }
+        String module = Ulp.of(kernel, first).module();
+        pollPlace = place(text.inside(text.function("rx_poll_loop", 0x180, module), 0x41));
         KernelText.Place drain = text.function("__ib_drain_rq", 0x1d0, "ib_core");
         drainPlace = place(
-                config.polling() == ModuleConfig.Polling.CORE
+                first.polling().context() != null
                         ? text.inside(drain, 0x13e)
-                        : text.inside(text.function("rx_exit", 0x1f0, MODULE), 0x5e));
+                        : text.inside(text.function("rx_exit", 0x1f0, module), 0x5e));
         processCqPlace = place(text.inside(text.function("__ib_process_cq", 0x180, "ib_core"), 0x4c));
-        int n = config.slots();
-        slotBase = kernel.memory().alloc((long) n * SLOT_BYTES, 4096);
-        state = new SlotState[n];
-        Arrays.fill(state, SlotState.FREE);
-        wrs = new IbRecvWr[n];
-        sges = new IbSge[n][];
-        dma = new long[n];
-        waiting = new boolean[n];
-        pending = new int[n];
-        plantedByFault = new long[config.faults().size()];
-        bad = new WrRef(kernel.memory().onStack(0xcf8));
-        drainWr = new IbRecvWr(kernel.memory().onStack(0x7a8));
-        drainWr.wrId = kernel.memory().onStack(0x7c8);
-        stackWrId = kernel.memory().onStack(0x6b0);
-        wc = new IbWc[config.pollBatch()];
-        for (int i = 0; i < wc.length; i++) {
-            wc[i] = new IbWc();
-        }
+    }
+
+    private BufferPool pool(ModuleConfig config) {
+        Ulp ulp = Ulp.of(kernel, config);
+        KernelPlace post = postPlaces.computeIfAbsent(
+                config.kind(),
+                k -> place(
+                        kernel.text().inside(kernel.text().function(ulp.postFunction(), 0x140, ulp.module()), 0x9c)));
+        return new BufferPool(kernel, verbs, config, ulp, meter, tasks.softirq, post);
     }
 
     private static KernelPlace place(KernelText.Place p) {
         return new KernelPlace(p.address());
     }
 
-    /** The QP; only after {@link #load}. */
-    public IbQp qp() {
-        return present(qp);
+    /** Number of QPs. */
+    public int size() {
+        return queues.queues.size();
+    }
+
+    /** A QP by its number in the scenario, from 0; only after {@link #load}. */
+    public IbQp qp(int index) {
+        return connections.get(index).qp();
+    }
+
+    /** The shared queue; null if there is none or it is not loaded. */
+    public @Nullable IbSrq srq() {
+        return srq;
     }
 
     /** Messages taken. */
     public long received() {
-        return received;
+        return pools.stream().mapToLong(BufferPool::received).sum();
     }
 
     /** Buffers whose completion was taken and that were never given back by policy. */
     public long leaked() {
-        return leaked;
+        return pools.stream().mapToLong(BufferPool::leaked).sum();
     }
 
-    /** How often each fault of the configuration was planted. */
-    public long[] planted() {
-        return plantedByFault.clone();
+    /** How often each kind of planted fault was planted, over all queues. */
+    public Map<PostFault, Long> planted() {
+        Map<PostFault, Long> out = new LinkedHashMap<>();
+        for (BufferPool pool : pools) {
+            List<PostFault> faults = pool.config().faults();
+            for (int i = 0; i < faults.size(); i++) {
+                out.merge(faults.get(i), pool.planted()[i], Long::sum);
+            }
+        }
+        return out;
     }
 
     /** Number of slots in a state. */
     public int slotsIn(SlotState which) {
-        return (int) Arrays.stream(state).filter(s -> s == which).count();
+        return pools.stream().mapToInt(p -> p.slotsIn(which)).sum();
     }
 
     /** Whether the module was unloaded. */
@@ -157,14 +174,25 @@ public final class ReceiveModule {
         return gone;
     }
 
-    /** The module's thread does not poll until then. */
+    /** The module's threads do not poll until then. */
     public void stopPolling(long untilNanos) {
-        noPollUntil = untilNanos;
+        pollers.forEach(p -> p.pause(untilNanos));
     }
 
-    /** DMA address of a slot's buffer. */
-    public long bufferOf(int slot) {
-        return dma[slot];
+    /** Gives back what a leak kept, at most so many buffers on every queue. */
+    public void recover(int most) {
+        pools.forEach(p -> p.recover(most));
+    }
+
+    /** Posts the spare buffers, on every queue. */
+    public void postSpare() {
+        pools.forEach(BufferPool::postSpare);
+    }
+
+    /** DMA address of a slot's buffer of a queue; the last one if it has fewer. */
+    public long bufferOf(int queue, int slot) {
+        BufferPool pool = pools.get(Math.min(queue, pools.size() - 1));
+        return pool.bufferOf(Math.min(slot, pool.config().slots() - 1));
     }
 
     /** The memory region of the buffers; only after {@link #load}. */
@@ -179,324 +207,190 @@ public final class ReceiveModule {
         return value;
     }
 
-    /** Module init, run as {@link Tasks#load}: queues, buffers, first fill in INIT, then RTR and RTS. */
+    /** Module init, run as {@link Tasks#load}: queues, buffers, first fill in INIT, then RTR and RTS, QP by QP. */
     public void load() {
-        if (config.polling() == ModuleConfig.Polling.CORE) {
-            coreCq = new CorePolledCq(
-                    kernel, verbs, device, config.cqe(), this::done, this::afterPoll, tasks.softirq, processCqPlace);
-            cq = coreCq.cq();
-        } else {
-            cq = verbs.ibCreateCq(device, config.cqe(), null);
+        Poller common = null;
+        if (queues.sharedCq) {
+            int cqe = 0;
+            for (ModuleConfig config : queues.queues) {
+                cqe += config.cqe();
+            }
+            common = poller(queues.queues.get(0), cqe, 0);
         }
-        qp = verbs.ibCreateQp(device, config.asked(), cq);
+        ModuleConfig sharedQueue = queues.sharedQueue;
+        for (int i = 0; i < queues.queues.size(); i++) {
+            ModuleConfig config = queues.queues.get(i);
+            Poller poller = common == null ? poller(config, config.cqe(), i) : common;
+            if (sharedQueue != null && srq == null) {
+                loadShared(sharedQueue, poller.cq());
+            }
+            connect(config, poller, i);
+        }
+    }
+
+    private void loadShared(ModuleConfig config, IbCq cq) {
+        IbSrq shared = verbs.ibCreateSrq(device, config.asked());
+        srq = shared;
+        deadLkey = memory();
+        pools.get(0).attach(null, shared, cq, present(mr), deadLkey);
+        pools.get(0).fill();
+        if (queues.srqLimit > 0) {
+            verbs.ibModifySrq(shared, queues.srqLimit);
+        }
+    }
+
+    /** Registers the memory once; gives the key of a region that is gone again. */
+    private int memory() {
         mr = verbs.ibGetDmaMr(device, true);
         IbMr dead = verbs.ibGetDmaMr(device, true);
-        deadLkey = dead.lkey;
         verbs.ibDeregMr(device, dead);
-        mapSlots();
-        kernel.printk(String.format(
-                "%s: qp=%d max_recv_wr asked=%d granted=%d max_recv_sge asked=%d granted=%d",
-                MODULE,
-                qp.qpNum,
-                qp.asked.maxRecvWr(),
-                qp.granted.maxRecvWr(),
-                qp.asked.maxRecvSge(),
-                qp.granted.maxRecvSge()));
+        return dead.lkey;
+    }
+
+    private Poller poller(ModuleConfig config, int cqe, int index) {
+        Task poll = tasks.poll;
+        Task thread = index == 0 ? poll : Task.process(poll.comm() + '/' + index, poll.pid() + 1000 + index, index & 1);
+        boolean softirq = config.polling() == ModuleConfig.Polling.CORE;
+        Poller poller = new Poller(
+                kernel,
+                verbs,
+                device,
+                config,
+                cqe,
+                thread,
+                softirq ? tasks.softirq : tasks.worker,
+                pollPlace,
+                processCqPlace,
+                meter);
+        pollers.add(poller);
+        return poller;
+    }
+
+    private void connect(ModuleConfig config, Poller poller, int index) {
+        IbQp qp = verbs.ibCreateQp(
+                device,
+                new IbQpInit(
+                        QpType.RC, srq == null ? config.asked() : new IbQpCap(0, 0), poller.cq(), poller.cq(), srq));
+        BufferPool pool = pools.get(srq == null ? index : 0);
+        Ulp ulp = Ulp.of(kernel, config);
+        long doneEntry = donePlaces.computeIfAbsent(
+                config.kind(),
+                k -> kernel.text()
+                        .function(ulp.doneFunction(), 0x150, ulp.module())
+                        .address());
+        Connection connection = new Connection(
+                kernel,
+                verbs,
+                qp,
+                pool,
+                poller,
+                drainPlace,
+                kernel.events().done(config.kind().doneEvent()),
+                doneEntry);
+        connections.add(connection);
+        poller.add(connection);
+        if (srq == null) {
+            if (mr == null) {
+                deadLkey = memory();
+            }
+            pool.attach(qp, null, poller.cq(), present(mr), deadLkey);
+        }
+        if (config.kind() == ModuleConfig.Kind.RXMOD) {
+            kernel.printk(String.format(
+                    "rxmod: qp=%d max_recv_wr asked=%d granted=%d max_recv_sge asked=%d granted=%d",
+                    qp.qpNum,
+                    qp.asked.maxRecvWr(),
+                    qp.granted.maxRecvWr(),
+                    qp.asked.maxRecvSge(),
+                    qp.granted.maxRecvSge()));
+        }
+        created(config, qp, index);
+        if (srq == null && config.mistakes().contains(Mistake.POST_IN_RESET)) {
+            pool.post(Math.min(config.fillBatch(), pool.free()));
+        }
         verbs.ibModifyQp(qp, QpState.INIT);
-        postPending(config.fillBatch(), true);
-        filled = true;
-        verbs.ibModifyQp(qp, QpState.RTR);
-        verbs.ibModifyQp(qp, QpState.RTS);
-        if (config.polling() == ModuleConfig.Polling.KTHREAD) {
-            kernel.sim().after(IDLE_NANOS, tasks.poll, this::pollLoop);
+        boolean late = config.mistakes().contains(Mistake.LATE_FILL);
+        if (srq == null && !late) {
+            pool.fill();
         }
+        ModuleConfig fed = pool.config();
+        if (srq != null && fed.mistakes().contains(Mistake.POST_TO_QP_OF_SRQ)) {
+            pool.postTo(qp);
+        }
+        if (!config.staysInInit()) {
+            verbs.ibModifyQp(qp, QpState.RTR);
+            verbs.ibModifyQp(qp, QpState.RTS);
+        }
+        if (late) {
+            kernel.sim().after(LATE_NANOS, tasks.load, pool::fill);
+        }
+        poller.start();
     }
 
-    private void mapSlots() {
-        int mostSges = present(qp).granted.maxRecvSge() + 1;
-        for (int i = 0; i < config.slots(); i++) {
-            dma[i] = kernel.memory().dmaAddress(kernel.memory().allocPages(config.bufferBytes()));
-            if (config.mistakes().contains(Mistake.UNCHECKED_MAPPING) && i % MAPPING_FAILS_EVERY == 1) {
-                dma[i] = DMA_MAPPING_ERROR;
-            }
-            wrs[i] = new IbRecvWr(slotBase + (long) i * SLOT_BYTES + WR_IN_SLOT);
-            sges[i] = new IbSge[mostSges];
-            for (int k = 0; k < mostSges; k++) {
-                sges[i][k] = new IbSge();
-            }
-            addPending(i);
-        }
-    }
-
-    private long wrId(int slot) {
-        if (config.mistakes().contains(Mistake.STACK_WR_ID)) {
-            lastBuilt = slot;
-            return stackWrId;
-        }
-        return config.polling() == ModuleConfig.Polling.CORE ? slotBase + (long) slot * SLOT_BYTES : slot;
-    }
-
-    private int slotOf(long wrId) {
-        if (wrId == stackWrId) {
-            // what the dead stack object holds by now is what was written there last
-            return lastBuilt;
-        }
-        return (int) (config.polling() == ModuleConfig.Polling.CORE ? (wrId - slotBase) / SLOT_BYTES : wrId);
-    }
-
-    private void addPending(int slot) {
-        if (waiting[slot]) {
+    /** The connection manager makes the QPs of the kernel's own consumers, and tells of it. */
+    private void created(ModuleConfig config, IbQp qp, int index) {
+        if (config.kind() == ModuleConfig.Kind.RXMOD || !kernel.tracer().on()) {
             return;
         }
-        if (pendingCount == 0) {
-            oldestPending = kernel.sim().now();
-        }
-        waiting[slot] = true;
-        pending[(pendingHead + pendingCount++) % pending.length] = slot;
-    }
-
-    private int takePending() {
-        int slot = pending[pendingHead];
-        pendingHead = (pendingHead + 1) % pending.length;
-        pendingCount--;
-        waiting[slot] = false;
-        return slot;
-    }
-
-    /** Puts slots back in front, in their order. */
-    private void returnPending(int[] slots, int from, int to) {
-        for (int i = to - 1; i >= from; i--) {
-            if (!waiting[slots[i]]) {
-                waiting[slots[i]] = true;
-                pendingHead = (pendingHead + pending.length - 1) % pending.length;
-                pending[pendingHead] = slots[i];
-                pendingCount++;
-            }
-        }
-    }
-
-    /** Posts what waits in chains of at most so many, the last one shorter only if that is wanted; ends at a failure. */
-    private void postPending(int batch, boolean remainder) {
-        while (pendingCount >= batch || (remainder && pendingCount > 0)) {
-            int n = Math.min(batch, pendingCount);
-            int[] slots = new int[n];
-            for (int i = 0; i < n; i++) {
-                slots[i] = takePending();
-            }
-            if (postChain(slots) != 0) {
-                return;
-            }
-            // what is left came with the last poll, give or take one
-            oldestPending = kernel.sim().now();
-        }
-    }
-
-    private int postChain(int[] slots) {
-        IbQp to = present(qp);
-        build(slots);
-        plantFaults(slots);
-        IbRecvWr head = wrs[slots[config.mistakes().contains(Mistake.ONE_WR_REUSED) ? slots.length - 1 : 0]];
-        bad.wr = null;
-        WrRef ref = config.mistakes().contains(Mistake.NULL_BAD_WR) ? null : bad;
-        int ret = verbs.ibPostRecv(to, head, ref, postPlace);
-        int queued = ret == 0 ? slots.length : positionOf(slots, bad.wr);
-        for (int i = 0; i < queued; i++) {
-            state[slots[i]] = SlotState.POSTED;
-        }
-        if (ret != 0) {
-            blocked = true;
-            kernel.printk(String.format(
-                    "%s: post_recv failed ret=%d wr_id=%d qp=%d",
-                    MODULE, ret, bad.wr == null ? -1 : bad.wr.wrId, to.qpNum));
-            switch (config.retry()) {
-                case FROM_BAD_WR -> returnPending(slots, queued, slots.length);
-                case FROM_HEAD -> returnPending(slots, 0, slots.length);
-                case NEVER -> leaked += slots.length - queued;
-            }
-        }
-        return ret;
-    }
-
-    private void build(int[] slots) {
-        boolean reused = config.mistakes().contains(Mistake.ONE_WR_REUSED);
-        for (int i = 0; i < slots.length; i++) {
-            int slot = slots[i];
-            IbRecvWr wr = wrs[slot];
-            IbSge sge = sges[slot][0];
-            sge.addr = dma[slot];
-            sge.length = config.bufferBytes();
-            sge.lkey = present(mr).lkey;
-            wr.wrId = wrId(slot);
-            wr.sgList = sges[slot];
-            wr.numSge = 1;
-            if (i < slots.length - 1 && !reused) {
-                wr.next = wrs[slots[i + 1]];
-            } else if (filled && config.mistakes().contains(Mistake.CHAIN_LOOPS)) {
-                wr.next = wrs[slots[0]];
-            } else if (!(filled && config.mistakes().contains(Mistake.STALE_NEXT))) {
-                wr.next = null;
-            }
-        }
-    }
-
-    private void plantFaults(int[] slots) {
-        if (!filled) {
-            return;
-        }
-        for (int f = 0; f < config.faults().size(); f++) {
-            PostFault fault = config.faults().get(f);
-            if (fault.position() < slots.length && fault.hits(repostCalls, plantedByFault[f])) {
-                plantedByFault[f]++;
-                plant(fault.kind(), slots[fault.position()]);
-            }
-        }
-        repostCalls++;
-    }
-
-    private void plant(PostFault.Kind kind, int slot) {
-        IbRecvWr wr = wrs[slot];
-        if (kind == PostFault.Kind.DEAD_LKEY) {
-            wr.sgList[0].lkey = deadLkey;
-            return;
-        }
-        // header and payload apart: the buffer is cut into as many equal pieces as there are SGEs
-        wr.numSge = wr.sgList.length;
-        int piece = config.bufferBytes() / wr.numSge;
-        for (int k = 0; k < wr.numSge; k++) {
-            wr.sgList[k].addr = dma[slot] + (long) k * piece;
-            wr.sgList[k].length = piece;
-            wr.sgList[k].lkey = present(mr).lkey;
-        }
-    }
-
-    private int positionOf(int[] slots, @Nullable IbRecvWr wr) {
-        for (int i = 0; i < slots.length; i++) {
-            if (wrs[slots[i]] == wr) {
-                return i;
-            }
-        }
-        return 0;
-    }
-
-    private void pollLoop() {
-        if (gone) {
-            return;
-        }
-        if (kernel.sim().now() < noPollUntil && !unloading) {
-            kernel.sim().after(IDLE_MAX_NANOS, tasks.poll, this::pollLoop);
-            return;
-        }
-        int n = verbs.ibPollCq(present(cq), wc.length, wc, pollPlace);
-        for (int i = 0; i < n; i++) {
-            done(wc[i]);
-        }
-        afterPoll();
-        idleNanos = n > 0 ? IDLE_NANOS : Math.min(2 * idleNanos, IDLE_MAX_NANOS);
-        if (!drained) {
-            kernel.sim().after(n == wc.length ? 0 : idleNanos, tasks.poll, this::pollLoop);
-        }
-    }
-
-    private void done(IbWc completion) {
-        if (completion.wrId == drainWr.wrId) {
-            drained = true;
-            return;
-        }
-        kernel.sim().advance(HANDLE_NANOS);
-        blocked = false;
-        int slot = slotOf(completion.wrId);
-        state[slot] = SlotState.DONE;
-        if (completion.status == WcStatus.SUCCESS) {
-            received++;
-        } else if (completion.status != WcStatus.WR_FLUSH_ERR) {
-            kernel.printk(String.format(
-                    "%s: cqe err: status=%d vendor=%d wr_id=%d qp=%d",
-                    MODULE, completion.status.number(), completion.vendorErr, completion.wrId, completion.qpNum));
-        }
-        if (givesBack(completion.status)) {
-            addPending(slot);
-        } else {
-            state[slot] = SlotState.FREE;
-        }
-    }
-
-    private boolean givesBack(WcStatus status) {
-        if (status == WcStatus.WR_FLUSH_ERR) {
-            return config.mistakes().contains(Mistake.POST_AFTER_ERR);
-        }
-        Repost repost = config.repost();
-        boolean leaks = status == WcStatus.SUCCESS
-                && repost.leakEvery() > 0
-                && received > repost.leakAfter()
-                && (received - repost.leakAfter()) % repost.leakEvery() == 0;
-        if (leaks || repost.policy() == Repost.Policy.NEVER || (status != WcStatus.SUCCESS && repost.onSuccessOnly())) {
-            leaked++;
-            return false;
-        }
-        return true;
-    }
-
-    private void afterPoll() {
-        if (unloading || blocked || pendingCount == 0) {
-            return;
-        }
-        Repost repost = config.repost();
-        switch (repost.policy()) {
-            case SINGLE -> postPending(1, false);
-            case BATCH -> postPending(repost.batch(), false);
-            case BATCH_TIMEOUT -> {
-                postPending(repost.batch(), kernel.sim().now() - oldestPending >= repost.timeoutNanos());
-                setTimer(repost.timeoutNanos());
-            }
-            case NEVER -> {}
-        }
-    }
-
-    private void setTimer(long nanos) {
-        if (pendingCount > 0 && !timerSet && !blocked) {
-            timerSet = true;
-            kernel.sim().after(nanos, tasks.softirq, () -> {
-                timerSet = false;
-                afterPoll();
-            });
-        }
+        long[] v = kernel.tracer().values();
+        v[0] = index + 1L;
+        v[1] = 1;
+        v[2] = 0;
+        v[3] = qp.qpNum;
+        v[4] = SEND_WRS;
+        v[5] = qp.writtenBack.maxRecvWr();
+        v[6] = 0;
+        v[7] = QpType.RC.number();
+        v[8] = kernel.text().string("192.168.77.1:20049");
+        v[9] = kernel.text().string("192.168.77.2:" + (40_000 + index));
+        kernel.tracer().emit(kernel.events().cmQpCreate);
     }
 
     /**
-     * Module exit: QP to ERR, a marker WR without buffers posted and waited for as ib_drain_rq does, then QP, CQ and
-     * memory in the order the article gives (5.4). Takes virtual time; {@link #gone()} tells when it is over.
+     * Module exit, QP by QP: to ERR, a marker WR without buffers posted and waited for as ib_drain_rq does, the QP
+     * destroyed; then CQs and memory in the order the article gives (5.4). Takes virtual time; {@link #gone()} tells when
+     * it is over.
      */
     public void unload() {
-        unloading = true;
-        verbs.ibModifyQp(present(qp), QpState.ERR);
+        pools.forEach(BufferPool::close);
+        pollers.forEach(Poller::resume);
+        unloadNext();
+    }
+
+    private void unloadNext() {
+        connections.get(closing).toError();
         // modify_qp sleeps until the device is done, and what was queued is flushed meanwhile: a full ring has room
         // then
         kernel.sim().after(FLUSHED_NANOS, tasks.unload, this::drain);
     }
 
     private void drain() {
-        drainWr.numSge = 0;
-        if (verbs.ibPostRecv(present(qp), drainWr, bad, drainPlace) != 0) {
-            // nothing will come back: take what was flushed and go on
-            drained = true;
-        }
-        kernel.sim().after(DRAIN_CHECK_NANOS, tasks.unload, this::finishUnload);
+        connections.get(closing).drain();
+        kernel.sim().after(DRAIN_CHECK_NANOS, tasks.unload, this::finishOne);
     }
 
-    private void finishUnload() {
-        if (!drained) {
-            kernel.sim().after(DRAIN_CHECK_NANOS, tasks.unload, this::finishUnload);
+    private void finishOne() {
+        Connection connection = connections.get(closing);
+        if (!connection.drained()) {
+            kernel.sim().after(DRAIN_CHECK_NANOS, tasks.unload, this::finishOne);
             return;
         }
-        CorePolledCq polled = coreCq;
-        if (polled != null) {
-            polled.drained();
+        if (srq == null) {
+            connection.poller().drained();
         }
-        verbs.ibDestroyQp(present(qp));
-        if (polled != null) {
-            polled.free();
-        } else {
-            verbs.ibDestroyCq(present(cq));
+        verbs.ibDestroyQp(connection.qp());
+        boolean last = closing + 1 == connections.size();
+        if (!queues.sharedCq || last) {
+            connection.poller().free();
+        }
+        if (!last) {
+            closing++;
+            unloadNext();
+            return;
+        }
+        IbSrq shared = srq;
+        if (shared != null) {
+            verbs.ibDestroySrq(shared);
         }
         verbs.ibDeregMr(device, present(mr));
         gone = true;

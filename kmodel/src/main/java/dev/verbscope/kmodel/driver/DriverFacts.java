@@ -249,7 +249,8 @@ public record DriverFacts(
             return this;
         }
 
-        Builder inErr(InErr value) {
+        /** What becomes of a WR posted in ERR. */
+        public Builder inErr(InErr value) {
             inErr = value;
             return this;
         }

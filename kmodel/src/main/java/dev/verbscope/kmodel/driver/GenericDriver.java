@@ -7,6 +7,7 @@ import dev.verbscope.kmodel.hca.HcaQp;
 import dev.verbscope.kmodel.hca.HcaSrq;
 import dev.verbscope.kmodel.hca.RecvRing;
 import dev.verbscope.kmodel.hca.SendQueue;
+import dev.verbscope.kmodel.sim.CacheLines;
 import dev.verbscope.kmodel.sim.Simulator;
 import dev.verbscope.kmodel.sim.Task;
 import dev.verbscope.kmodel.trace.EventDef;
@@ -45,12 +46,14 @@ import org.jspecify.annotations.Nullable;
 public final class GenericDriver implements DeviceOps {
     private static final int QP_BYTES = 0x800;
     private static final int CQ_BYTES = 0x200;
+    private static final int CHAIN_LEVELS = 14;
     private static final int LOCKUP_WRS = 1 << 20;
 
     private final Kernel kernel;
     private final DriverFacts facts;
     private final DriverCosts costs;
     private final Hca hca;
+    private final CacheLines cache;
     private final HcaControl control;
     private final long postRecvEntry;
     private final long postSrqEntry;
@@ -71,6 +74,7 @@ public final class GenericDriver implements DeviceOps {
         this.kernel = kernel;
         this.facts = facts;
         this.costs = costs;
+        this.cache = new CacheLines(costs.coldMissNanos() == 0 ? 0 : costs.cacheBytes());
         this.nextQpNum = firstQpNum;
         DriverFacts.Symbols symbols = facts.symbols();
         KernelText.Place postRecv = function(symbols.postRecv());
@@ -99,6 +103,19 @@ public final class GenericDriver implements DeviceOps {
         return hca;
     }
 
+    /** What things cost. */
+    public DriverCosts costs() {
+        return costs;
+    }
+
+    /**
+     * From the return of a post until the device may use what it queued: a doorbell takes its time over the bus, a valid
+     * bit none.
+     */
+    public int announceNanos() {
+        return facts.doorbell().kind() == Doorbell.Kind.NONE ? 0 : costs.busNanos();
+    }
+
     @Override
     public HcaControl control() {
         return control;
@@ -124,7 +141,11 @@ public final class GenericDriver implements DeviceOps {
         int ret = postLocked(qp, wr, badWr);
         sim.unlock();
         sim.advance(costs.callNanos());
-        traceReturn(kernel.events().postRecvRet, postRecvEntry, caller.address(), ret);
+        if (postOneEntry == 0 && kernel.events().postRecvExit.exists()) {
+            traceExit(qp, wr, badWr, caller, ret);
+        } else {
+            traceReturn(kernel.events().postRecvRet, postRecvEntry, caller.address(), ret);
+        }
         return ret;
     }
 
@@ -239,7 +260,7 @@ public final class GenericDriver implements DeviceOps {
     /** One WR: the checks, the WQE, the producer index. Gives the check that refused it, or null. */
     private @Nullable Check postOne(
             RecvRing ring, @Nullable HcaQp qp, @Nullable HcaSrq srq, List<Check> perWr, boolean err, IbRecvWr wr) {
-        kernel.sim().advance(costs.wqeNanos());
+        kernel.sim().advance(wrNanos(ring, wr));
         tracePostOne(qp, srq, wr);
         Check refused = firstThatHolds(perWr, ring, qp, wr);
         if (refused == null) {
@@ -260,6 +281,22 @@ public final class GenericDriver implements DeviceOps {
         }
         traceReturn(kernel.events().postOneRecvRet, postOneEntry, postOneReturn, refused == null ? 0 : refused.ret());
         return refused;
+    }
+
+    /** CPU time for one WR: its fields, its SGE array and the WQE, by how many cache lines they lie in and miss. */
+    private int wrNanos(RecvRing ring, IbRecvWr wr) {
+        int sges = Math.max(0, Math.min(wr.numSge, wr.sgList.length));
+        long sgList = wr.sgListAddress();
+        int straddled =
+                CacheLines.straddled(wr.address, IbRecvWr.BYTES) + CacheLines.straddled(sgList, sges * IbSge.BYTES);
+        int wqeBytes = IbSge.BYTES * (1 + ring.maxSge());
+        int missed = cache.touch(wr.address, IbRecvWr.BYTES)
+                + cache.touch(sgList, sges * IbSge.BYTES)
+                + cache.touch(ring.address() + (long) ring.producerIndex() * wqeBytes, wqeBytes);
+        return costs.wqeNanos()
+                + costs.sgeNanos() * Math.max(0, sges - 1)
+                + costs.straddleNanos() * straddled
+                + costs.coldMissNanos() * missed;
     }
 
     private void count(@Nullable HcaQp qp, @Nullable HcaSrq srq, long wrId) {
@@ -385,6 +422,7 @@ public final class GenericDriver implements DeviceOps {
                 new IbQpCap(grant.slots(), grant.maxSge()),
                 grant.writtenBack(),
                 new RecvRing(grant.slots(), grant.maxSge(), facts.freedByPoll()));
+        qp.ring.place(kernel.memory().allocPages(grant.ringBytes()));
         qp.cq.users.add(qp);
         hca.adopt(qp, facts.freedByPoll());
         return qp;
@@ -399,25 +437,27 @@ public final class GenericDriver implements DeviceOps {
         if (grant.ret() != 0) {
             throw new IbError(grant.ret(), "ib_create_srq");
         }
-        return new HcaSrq(
+        HcaSrq srq = new HcaSrq(
                 device,
                 kernel.memory().alloc(QP_BYTES, 0x800),
                 nextSrqId++,
                 asked,
                 new IbQpCap(grant.slots(), grant.maxSge()),
                 new RecvRing(grant.slots(), grant.maxSge(), facts.freedByPoll()));
+        srq.ring.place(kernel.memory().allocPages(grant.ringBytes()));
+        return srq;
     }
 
     @Override
     public int destroySrq(IbSrq srq) {
-        kernel.sim().advance(costs.modifyNanos());
+        kernel.sim().pass(costs.modifyNanos());
         return 0;
     }
 
     @Override
     public int modifyQp(IbQp ibqp, QpState next, int mask) {
         HcaQp qp = (HcaQp) ibqp;
-        kernel.sim().advance(costs.modifyNanos());
+        kernel.sim().pass(costs.modifyNanos());
         boolean ok = facts.masksChecked()
                 ? QpStateTable.ok(
                         qp.state,
@@ -471,7 +511,7 @@ public final class GenericDriver implements DeviceOps {
     @Override
     public int destroyQp(IbQp ibqp) {
         HcaQp qp = (HcaQp) ibqp;
-        kernel.sim().advance(costs.modifyNanos());
+        kernel.sim().pass(costs.modifyNanos());
         qp.ring.clear();
         qp.state = QpState.RESET;
         qp.cq.users.remove(qp);
@@ -481,19 +521,19 @@ public final class GenericDriver implements DeviceOps {
 
     @Override
     public int destroyCq(IbCq cq) {
-        kernel.sim().advance(costs.modifyNanos());
+        kernel.sim().pass(costs.modifyNanos());
         return 0;
     }
 
     @Override
     public IbMr regMr(long start, long length, boolean localWrite) {
-        kernel.sim().advance(costs.modifyNanos());
+        kernel.sim().pass(costs.modifyNanos());
         return hca.register(start, length, localWrite);
     }
 
     @Override
     public int deregMr(IbMr mr) {
-        kernel.sim().advance(costs.modifyNanos());
+        kernel.sim().pass(costs.modifyNanos());
         hca.deregister(mr);
         return 0;
     }
@@ -510,6 +550,40 @@ public final class GenericDriver implements DeviceOps {
             v[6] = wr.next == null ? 0 : wr.next.address;
             v[7] = badWr == null ? 0 : badWr.address;
             kernel.tracer().emit(kernel.events().postRecv);
+            if (postOneEntry == 0) {
+                traceChain(qp, wr);
+            }
+        }
+    }
+
+    /** The probe that follows the chain's next pointers where no function of one WR can be probed. */
+    private void traceChain(HcaQp qp, IbRecvWr head) {
+        long[] v = kernel.tracer().values();
+        v[0] = postRecvEntry;
+        v[1] = qp.qpNum;
+        v[2] = head.address;
+        // behind the end a fetch fails and leaves what was there before (CAPTURE_FACTS.md fact 4): one zero, then
+        // anything
+        int at = 3;
+        IbRecvWr wr = head;
+        while (wr != null && at < 3 + CHAIN_LEVELS) {
+            wr = wr.next;
+            v[at++] = wr == null ? 0 : wr.address;
+        }
+        kernel.tracer().emit(kernel.events().postRecvChain);
+    }
+
+    private void traceExit(HcaQp qp, IbRecvWr wr, @Nullable WrRef badWr, KernelPlace caller, int ret) {
+        if (kernel.tracer().on()) {
+            IbRecvWr bad = badWr == null ? null : badWr.wr;
+            long[] v = kernel.tracer().values();
+            v[0] = postRecvEntry;
+            v[1] = caller.address();
+            v[2] = ret;
+            v[3] = qp.qpNum;
+            v[4] = wr.address;
+            v[5] = bad == null ? 0 : bad.address;
+            kernel.tracer().emit(kernel.events().postRecvExit);
         }
     }
 

@@ -52,6 +52,7 @@ public final class Hca {
     private final ErrorRules rules;
     private final KernelText.@Nullable Place cqPostEntry;
     private final Task completionTask;
+    private final KernelText.Place qpEventEntry;
     private final Map<Integer, IbMr> keys = new HashMap<>();
     private final Set<Long> stalePages = new HashSet<>();
     private final RemoteKeys remoteKeys = new RemoteKeys(keys);
@@ -65,6 +66,7 @@ public final class Hca {
     private WcStatus refusal = WcStatus.REM_OP_ERR;
     private boolean broken;
     private boolean silent;
+    private int pageCrossNanos;
 
     /**
      * @param rules how it tells errors
@@ -76,6 +78,7 @@ public final class Hca {
         this.rules = rules;
         this.cqPostEntry = cqPostEntry;
         this.completionTask = completionTask;
+        this.qpEventEntry = kernel.text().function("__ib_qp_event_handler", 0x40, "ib_core");
         this.dma = new DmaSpace(kernel, DmaSpace.Kind.DIRECT, true);
     }
 
@@ -329,6 +332,11 @@ public final class Hca {
         return completionTask;
     }
 
+    /** What it costs the device that a message lies across a page boundary more than it must. */
+    public void pageCrossing(int nanos) {
+        pageCrossNanos = nanos;
+    }
+
     /** How it tells errors. */
     public ErrorRules rules() {
         return rules;
@@ -445,6 +453,9 @@ public final class Hca {
                 refusal = rules.protectionPeer();
                 return rules.protection();
             }
+            if (pageCrossNanos > 0 && crossings(addr, part) > crossings(0, part)) {
+                kernel.sim().pass(pageCrossNanos);
+            }
             left -= part;
         }
         if (left > 0) {
@@ -452,6 +463,10 @@ public final class Hca {
             return rules.tooLong();
         }
         return WcStatus.SUCCESS;
+    }
+
+    private static long crossings(long addr, long bytes) {
+        return ((addr + Math.max(bytes, 1) - 1) >>> PAGE_SHIFT) - (addr >>> PAGE_SHIFT);
     }
 
     /** The same, and the bytes go where the segments say; those of a GRH count as the message's. */
@@ -574,22 +589,8 @@ public final class Hca {
             WcOpcode opcode,
             int byteLen,
             @Nullable Inbound in) {
-        kernel.sim().advance(CQE_NANOS);
-        if (kernel.tracer().on() && cqPostEntry != null) {
-            long[] v = kernel.tracer().values();
-            v[0] = cqPostEntry.address();
-            v[1] = cq.address;
-            v[2] = wrId;
-            v[3] = status.number();
-            // an error CQE's opcode is not valid; captures show 0 there (CAPTURE_FACTS.md fact 7)
-            v[4] = status == WcStatus.SUCCESS
-                    ? opcode.number(kernel.profile().wcOpcodes().value())
-                    : 0;
-            v[5] = 0;
-            v[6] = byteLen;
-            v[7] = qpNum;
-            kernel.tracer().emit(kernel.events().cqPost);
-        }
+        kernel.sim().pass(CQE_NANOS);
+        traceCqe(cq.address, qpNum, wrId, status, opcode, byteLen);
         if (!cq.add(ring, wrId, status, opcode, byteLen, 0, qpNum)) {
             kernel.observer().cqOverflow(cq);
             overflow(cq);
@@ -600,6 +601,31 @@ public final class Hca {
         }
         tell(cq, status != WcStatus.SUCCESS || (in != null && in.solicited()));
         return true;
+    }
+
+    /** The probe on the function that makes a CQE, where there is one. */
+    private void traceCqe(long cq, int qpNum, long wrId, WcStatus status, WcOpcode opcode, int byteLen) {
+        if (!kernel.tracer().on() || cqPostEntry == null) {
+            return;
+        }
+        long[] v = kernel.tracer().values();
+        v[0] = cqPostEntry.address();
+        v[1] = cq;
+        v[2] = wrId;
+        v[3] = status.number();
+        // an error CQE's opcode is not valid; captures show 0 there (CAPTURE_FACTS.md fact 7)
+        v[4] = status == WcStatus.SUCCESS
+                ? opcode.number(kernel.profile().wcOpcodes().value())
+                : 0;
+        v[5] = 0;
+        v[6] = byteLen;
+        v[7] = qpNum;
+        kernel.tracer().emit(kernel.events().cqPost);
+    }
+
+    /** A send of a QP on this device that is not modelled itself ended: only its CQE shows. */
+    void traceSend(int qpNum, long cq, long wrId, WcStatus status) {
+        traceCqe(cq, qpNum, wrId, status, WcOpcode.SEND, 0);
     }
 
     private void tell(HcaCq cq, boolean solicited) {
@@ -650,6 +676,14 @@ public final class Hca {
 
     void raise(IbEventType type, int number, @Nullable Consumer<IbEventType> handler) {
         kernel.observer().asyncEvent(type, number);
+        boolean ofQp = type == IbEventType.QP_FATAL || type == IbEventType.QP_LAST_WQE_REACHED;
+        if (ofQp && kernel.tracer().on()) {
+            long[] v = kernel.tracer().values();
+            v[0] = qpEventEntry.address();
+            v[1] = type.number();
+            v[2] = number;
+            kernel.tracer().emit(kernel.events().qpEvent);
+        }
         if (handler != null) {
             handler.accept(type);
         }

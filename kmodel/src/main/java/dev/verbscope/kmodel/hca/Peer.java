@@ -2,6 +2,8 @@ package dev.verbscope.kmodel.hca;
 
 import dev.verbscope.kmodel.sim.DeterministicRandom;
 import dev.verbscope.kmodel.sim.Simulator;
+import dev.verbscope.kmodel.verbs.WcStatus;
+import java.util.List;
 
 /**
  * The sender at the other end of the wire. It runs on another machine, so nothing of it shows in the trace. Messages are
@@ -11,6 +13,8 @@ public final class Peer {
     /** Retry count that means for ever, as in the InfiniBand specification. */
     public static final int RETRY_FOREVER = 7;
 
+    private static final int SENDER_QPS = 1000;
+    private static final int SENDER_CQ = 0x40_0000;
     private static final int TRANSPORT_RETRIES = 7;
     private static final long TRANSPORT_TIMEOUT_NANOS = 1_000_000;
 
@@ -25,6 +29,9 @@ public final class Peer {
      * @param burstNanos from the last message of a burst to the next burst
      * @param rnrTimerNanos wait after a receiver-not-ready answer
      * @param rnrRetry tries after receiver-not-ready, 7 for ever
+     * @param startNanos how much later than the other peers it begins
+     * @param pauses times in which it sends nothing, in order, counted from its first message
+     * @param local whether the sender is a QP of the same device, so that its completions show in the trace too
      */
     public record Traffic(
             long messages,
@@ -34,7 +41,42 @@ public final class Peer {
             long gapNanos,
             long burstNanos,
             long rnrTimerNanos,
-            int rnrRetry) {}
+            int rnrRetry,
+            long startNanos,
+            List<Pause> pauses,
+            boolean local) {
+        /** Copies the list. */
+        public Traffic {
+            pauses = List.copyOf(pauses);
+        }
+
+        /** Traffic that begins at once and never pauses. */
+        public Traffic(
+                long messages,
+                int minBytes,
+                int maxBytes,
+                int burst,
+                long gapNanos,
+                long burstNanos,
+                long rnrTimerNanos,
+                int rnrRetry) {
+            this(
+                    messages,
+                    minBytes,
+                    maxBytes,
+                    burst,
+                    gapNanos,
+                    burstNanos,
+                    rnrTimerNanos,
+                    rnrRetry,
+                    0,
+                    List.of(),
+                    false);
+        }
+    }
+
+    /** A time in which nothing is sent. */
+    public record Pause(long atNanos, long durationNanos) {}
 
     /** How the peer's sending ended. */
     public enum End {
@@ -62,10 +104,15 @@ public final class Peer {
     private final Traffic traffic;
     private final DeterministicRandom random;
     private final Ended ended;
+    private final int senderQpNum;
+    private final long senderCq;
     private long sent;
     private long rnrs;
     private int retries;
     private int bytes;
+    private long due;
+    private long began;
+    private int nextPause;
     private boolean silenced;
     private boolean over;
 
@@ -80,6 +127,9 @@ public final class Peer {
         this.traffic = traffic;
         this.random = sim.random().split();
         this.ended = ended;
+        // beyond every number that the driver gives to receivers
+        this.senderQpNum = qp.qpNum + SENDER_QPS;
+        this.senderCq = qp.cq.address + SENDER_CQ;
     }
 
     /** Messages that were received. */
@@ -99,6 +149,8 @@ public final class Peer {
             return;
         }
         bytes = (int) random.between(traffic.minBytes, traffic.maxBytes);
+        due = sim.now() + afterNanos;
+        began = due;
         sim.after(afterNanos, hca.completionTask(), this::arrive);
     }
 
@@ -118,24 +170,28 @@ public final class Peer {
     }
 
     private void arrive() {
-        if (silenced) {
+        if (silenced || pauses()) {
             return;
         }
         switch (hca.receive(qp, bytes)) {
             case RECEIVED -> {
                 sent++;
                 retries = 0;
+                sendEnded(WcStatus.SUCCESS);
                 if (sent == traffic.messages) {
                     end(End.ALL_SENT);
                     return;
                 }
                 bytes = (int) random.between(traffic.minBytes, traffic.maxBytes);
                 long wait = sent % traffic.burst == 0 ? traffic.burstNanos : traffic.gapNanos;
-                again(random.around(wait));
+                // the peer is another machine: that this one was busy does not make it send later
+                due += random.around(wait);
+                sim.after(due - sim.now(), hca.completionTask(), this::arrive);
             }
             case RNR -> {
                 rnrs++;
                 if (traffic.rnrRetry != RETRY_FOREVER && ++retries > traffic.rnrRetry) {
+                    sendEnded(WcStatus.RNR_RETRY_EXC_ERR);
                     end(End.RNR_RETRY_EXCEEDED);
                 } else {
                     again(traffic.rnrTimerNanos);
@@ -143,16 +199,43 @@ public final class Peer {
             }
             case SILENT -> {
                 if (++retries > TRANSPORT_RETRIES) {
+                    sendEnded(WcStatus.RETRY_EXC_ERR);
                     end(End.RETRY_EXCEEDED);
                 } else {
                     again(TRANSPORT_TIMEOUT_NANOS);
                 }
             }
-            case REFUSED -> end(End.REFUSED);
+            case REFUSED -> {
+                sendEnded(hca.refusal());
+                end(End.REFUSED);
+            }
         }
     }
 
+    private void sendEnded(WcStatus status) {
+        if (traffic.local) {
+            hca.traceSend(senderQpNum, senderCq, senderCq + (sent << 6), status);
+        }
+    }
+
+    /** Whether it is silent now; it goes on by itself afterwards. */
+    private boolean pauses() {
+        if (nextPause >= traffic.pauses.size()) {
+            return false;
+        }
+        Pause pause = traffic.pauses.get(nextPause);
+        long from = began + pause.atNanos;
+        if (due < from) {
+            return false;
+        }
+        nextPause++;
+        due = Math.max(due, from + pause.durationNanos);
+        sim.after(due - sim.now(), hca.completionTask(), this::arrive);
+        return true;
+    }
+
     private void again(long nanos) {
+        due = sim.now() + nanos;
         sim.after(nanos, hca.completionTask(), this::arrive);
     }
 }

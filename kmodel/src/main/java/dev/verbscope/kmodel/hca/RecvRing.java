@@ -30,6 +30,7 @@ public final class RecvRing extends QueueSlots {
 
     private int consumerSlot;
     private int generation;
+    private long address;
 
     /**
      * @param depth slots, 0 to {@link #MAX_DEPTH}; a ring of none is always full
@@ -49,6 +50,16 @@ public final class RecvRing extends QueueSlots {
         sgeAddr = new long[Math.max(depth, 1) * Math.max(maxSge, 1)];
         sgeLength = new int[sgeAddr.length];
         sgeLkey = new int[sgeAddr.length];
+    }
+
+    /** Where the ring lies in the kernel's memory. */
+    public long address() {
+        return address;
+    }
+
+    /** Places the ring. */
+    public void place(long at) {
+        address = at;
     }
 
     /** Slots. */

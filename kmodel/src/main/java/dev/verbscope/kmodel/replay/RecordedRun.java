@@ -18,6 +18,7 @@ import java.util.Set;
  * @param receives receive completions in the order they were taken, by QP
  * @param sendStatuses statuses of send completions in order, by QP
  * @param refusedKeys lkeys under which the device may not write
+ * @param rnrNanos how long a sender waits before it tries an empty queue again, on the record's clock
  * @param assumptions what the record does not tell and had to be taken as something, one sentence each
  */
 public record RecordedRun(
@@ -30,6 +31,7 @@ public record RecordedRun(
         Map<Integer, List<Receive>> receives,
         Map<Integer, List<Integer>> sendStatuses,
         Set<Integer> refusedKeys,
+        long rnrNanos,
         List<String> assumptions) {
     /** Unknown number of accepted WRs. */
     public static final int UNKNOWN = -1;
@@ -39,9 +41,10 @@ public record RecordedRun(
      *
      * @param maxRecvWr what the creator asked for
      * @param maxRecvSge what the creator asked for
-     * @param srq whether the receiver takes from a shared queue
+     * @param sender a negative number stands for one that is not in the record: its completions are not compared
+     * @param srq the shared queue that the receiver takes from, any number but 0; 0 for a ring of its own
      */
-    public record Pair(int receiver, int sender, int maxRecvWr, int maxRecvSge, boolean srq) {}
+    public record Pair(int receiver, int sender, int maxRecvWr, int maxRecvSge, long srq) {}
 
     /**
      * One WR of a chain.

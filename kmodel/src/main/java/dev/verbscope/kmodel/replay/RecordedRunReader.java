@@ -77,9 +77,11 @@ public final class RecordedRunReader {
     private final Map<Integer, List<Integer>> sendStatuses = new LinkedHashMap<>();
     private final Set<String> assumptions = new LinkedHashSet<>();
     private String kernel = "";
+    private long rnrNanos = 1_000_000;
     private long line;
 
-    private RecordedRunReader(String source, SgeFacts sges) {
+    /** Takes what another reader gathers, and {@link #finish} makes a run of it. */
+    RecordedRunReader(String source, SgeFacts sges) {
         this.source = source;
         this.sges = sges;
     }
@@ -110,6 +112,74 @@ public final class RecordedRunReader {
             throw e.getCause();
         }
         return reader.finish();
+    }
+
+    String source() {
+        return source;
+    }
+
+    void kernel(String release) {
+        kernel = release;
+    }
+
+    void rnrNanos(long nanos) {
+        rnrNanos = nanos;
+    }
+
+    void assume(String sentence) {
+        assumptions.add(sentence);
+    }
+
+    void pair(Pair pair) {
+        pairs.add(pair);
+    }
+
+    void post(Post post) {
+        posts.add(post);
+    }
+
+    void step(Step step) {
+        steps.add(step);
+    }
+
+    void send(Send send) {
+        sends.add(send);
+    }
+
+    void receive(int qp, Receive receive) {
+        receives.computeIfAbsent(qp, k -> new ArrayList<>()).add(receive);
+    }
+
+    void sendStatus(int qp, int status) {
+        sendStatuses.computeIfAbsent(qp, k -> new ArrayList<>()).add(status);
+    }
+
+    List<Receive> receivesOf(int qp) {
+        return receives.getOrDefault(qp, List.of());
+    }
+
+    List<Integer> sendStatusesOf(int qp) {
+        return sendStatuses.getOrDefault(qp, List.of());
+    }
+
+    /** The sender of a receiver's pair. */
+    int senderOf(int receiver) {
+        for (Pair p : pairs) {
+            if (p.receiver() == receiver) {
+                return p.sender();
+            }
+        }
+        throw new IllegalStateException("no pair of receiver " + receiver);
+    }
+
+    /** Whether a receiver takes from a shared queue. */
+    boolean viaSrq(int receiver) {
+        for (Pair p : pairs) {
+            if (p.receiver() == receiver) {
+                return p.srq() != 0;
+            }
+        }
+        return false;
     }
 
     private TraceFormatException wrong(String what) {
@@ -192,7 +262,7 @@ public final class RecordedRunReader {
                     Integer.parseInt(pair.group(2)),
                     Integer.parseInt(pair.group(3)),
                     Integer.parseInt(pair.group(4)),
-                    !pair.group(5).equals("0")));
+                    pair.group(5).equals("0") ? 0 : Integer.parseInt(pair.group(1))));
         } else if (what.equals("connect: 0")) {
             each(t, Act.CONNECT);
         } else if (state.lookingAt()) {
@@ -250,7 +320,8 @@ public final class RecordedRunReader {
         posts.add(new Post(start, t, qp, srq, List.copyOf(wrs), result, badIndex, nullBad, accepted, loops));
     }
 
-    private RecordedRun finish() throws TraceFormatException {
+    /** Puts together what was taken. */
+    RecordedRun finish() throws TraceFormatException {
         if (pairs.isEmpty()) {
             throw wrong("expected a step \"pair N: receiver qp_num ...\"; without it nothing is known of the queues");
         }
@@ -277,6 +348,7 @@ public final class RecordedRunReader {
                 receives,
                 sendStatuses,
                 refused,
+                rnrNanos,
                 List.copyOf(assumptions));
     }
 

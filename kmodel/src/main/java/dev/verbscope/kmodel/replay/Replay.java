@@ -63,11 +63,12 @@ public final class Replay {
     /** Differences kept one by one for a QP; the others are counted. */
     public static final int MAX_DIFFERENCES = 100;
 
-    private static final DriverCosts NO_COSTS = new DriverCosts(0, 0, 0, 0, 0, 0, 0, 0, 1, 0);
     private static final int CQE = 4096;
     private static final int GOOD_LKEY = 0x7ffffff1;
     private static final int RNR_TRIES = 4;
-    private static final long DEFAULT_RNR_NANOS = 1_000_000;
+    /** RNR timers after the last input, beyond which nothing is waited for. */
+    private static final long RNR_PATIENCE = 100;
+
     private static final KernelPlace CALLER = new KernelPlace(1);
 
     /** What one QP did in the model. */
@@ -95,11 +96,13 @@ public final class Replay {
     private final Map<Integer, Seen> seen = new LinkedHashMap<>();
     private final Map<Integer, HcaQp> qps = new HashMap<>();
     private final Map<Integer, IbSrq> srqs = new HashMap<>();
+    private final Map<Long, IbSrq> srqByKey = new HashMap<>();
     private final List<String> assumptions;
     private final Simulator sim;
     private final Verbs verbs;
     private final GenericDriver driver;
     private final IbDevice device;
+    private long end;
     private int lastAccepted;
     private int lastBadIndex;
 
@@ -119,7 +122,7 @@ public final class Replay {
                 new KernelMemory(random.split()),
                 new Observer());
         verbs = new Verbs(kernel);
-        driver = new GenericDriver(kernel, facts, NO_COSTS, Task.softirq(1, 21), 17);
+        driver = new GenericDriver(kernel, facts, DriverCosts.FREE, Task.softirq(1, 21), 17);
         device = new IbDevice("replay0", facts.attrs(), driver);
     }
 
@@ -166,15 +169,18 @@ public final class Replay {
         try {
             build();
             schedule();
-            while (sim.step()) {
-                // the work is in step
+            long horizon = end + RNR_PATIENCE * run.rnrNanos();
+            while (sim.now() <= horizon && sim.step()) {
+                // a sender that meets an empty queue tries for ever: when the record is long over, it is given up
             }
         } catch (KernelOops | IbError e) {
             oops = String.valueOf(e.getMessage());
         }
         List<ReplayResult.Queue> queues = new ArrayList<>();
         for (Seen s : seen.values().stream().sorted().toList()) {
-            queues.add(compare(s));
+            if (s.recordedQp >= 0) {
+                queues.add(compare(s));
+            }
         }
         return new ReplayResult(run.source(), run.kernel(), profile.name(), facts.name(), queues, assumptions, oops);
     }
@@ -184,8 +190,8 @@ public final class Replay {
         for (Pair p : run.pairs()) {
             IbQpCap asked = new IbQpCap(p.maxRecvWr(), p.maxRecvSge());
             IbSrq srq = null;
-            if (p.srq()) {
-                srq = verbs.ibCreateSrq(device, asked);
+            if (p.srq() != 0) {
+                srq = srqByKey.computeIfAbsent(p.srq(), k -> verbs.ibCreateSrq(device, asked));
                 srqs.put(p.receiver(), srq);
             }
             HcaQp receiver = qp(p.receiver(), asked, srq);
@@ -251,12 +257,12 @@ public final class Replay {
         List<Integer> statuses = run.sendStatuses().getOrDefault(p.sender(), List.of());
         int gaveUp = statuses.indexOf(WcStatus.RNR_RETRY_EXC_ERR.number());
         if (gaveUp < 0) {
-            return new SendQueue.Link(SendQueue.RETRY_FOREVER, DEFAULT_RNR_NANOS, 7, DEFAULT_RNR_NANOS, 0);
+            return new SendQueue.Link(SendQueue.RETRY_FOREVER, run.rnrNanos(), 7, run.rnrNanos(), 0);
         }
         assumptions.add("QP " + p.sender()
                 + " gives up on an empty queue, since the recorded one did: rnr_retry and the RNR timer are not in the"
                 + " record");
-        return new SendQueue.Link(RNR_TRIES, DEFAULT_RNR_NANOS, 7, DEFAULT_RNR_NANOS, 0);
+        return new SendQueue.Link(RNR_TRIES, run.rnrNanos(), 7, run.rnrNanos(), 0);
     }
 
     private void schedule() {
@@ -271,6 +277,7 @@ public final class Replay {
             begin = Math.min(begin, s.time());
         }
         Task task = Task.process("replay", 1, 0);
+        end = Math.max(0, lastInput() - begin);
         // state first: a step written with the time of a post call is what the call met
         for (Step s : run.steps()) {
             sim.after(s.time() - begin, task, () -> step(s));
@@ -281,6 +288,20 @@ public final class Replay {
         for (Post p : run.posts()) {
             sim.after(p.start() - begin, task, () -> post(p));
         }
+    }
+
+    private long lastInput() {
+        long last = 0;
+        for (Post p : run.posts()) {
+            last = Math.max(last, p.start());
+        }
+        for (Send s : run.sends()) {
+            last = Math.max(last, s.time());
+        }
+        for (Step s : run.steps()) {
+            last = Math.max(last, s.time());
+        }
+        return last;
     }
 
     private void step(Step s) {

@@ -1,7 +1,9 @@
 package dev.verbscope.kmodel.scenario;
 
 import dev.verbscope.kmodel.verbs.IbCq;
+import dev.verbscope.kmodel.verbs.IbEventType;
 import dev.verbscope.kmodel.verbs.IbQp;
+import dev.verbscope.kmodel.verbs.IbSrq;
 import dev.verbscope.kmodel.verbs.VerbsObserver;
 import dev.verbscope.kmodel.verbs.WcStatus;
 import java.util.ArrayList;
@@ -11,7 +13,10 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/** What really happened in a run, counted beside the trace and never from it. */
+/**
+ * What really happened in a run, counted beside the trace and never from it. A QP that takes from a shared queue has
+ * completions and no posts of its own; what was posted to the shared queue, and which of it completed, counts there.
+ */
 public final class GroundTruth implements VerbsObserver {
     /** Failed calls kept one by one; the others are counted only, so that memory does not grow with the run. */
     public static final int MAX_FAILED_CALLS = 10_000;
@@ -28,8 +33,15 @@ public final class GroundTruth implements VerbsObserver {
      */
     public record FailedCall(long index, int chain, int result, int driverResult, int badIndex, int accepted) {}
 
-    /** The counts of one QP. */
+    /** An asynchronous event that the device raised; the number is a QP's, an SRQ's or a CQ's by its type. */
+    public record AsyncEvent(IbEventType type, int number) {}
+
+    /** Asynchronous events kept one by one. */
+    private static final int MAX_ASYNC_EVENTS = 10_000;
+
+    /** The counts of one receive queue: a QP's or a shared one's. */
     public static final class Qp {
+        private boolean viaSrq;
         private final Map<Integer, Long> byDriverResult = new TreeMap<>();
         private final Map<Integer, Long> consumerErrors = new TreeMap<>();
         private final Map<Integer, Long> chainLengths = new TreeMap<>();
@@ -111,9 +123,14 @@ public final class GroundTruth implements VerbsObserver {
             return doorbells;
         }
 
-        /** WRs queued and not completed. */
+        /** Whether it is a QP that takes from a shared queue. */
+        public boolean viaSrq() {
+            return viaSrq;
+        }
+
+        /** WRs queued and not completed; 0 for a QP that takes from a shared queue. */
         public long outstanding() {
-            return accepted - completed;
+            return viaSrq ? 0 : accepted - completed;
         }
 
         /** The most there ever were of {@link #outstanding()}. */
@@ -138,6 +155,8 @@ public final class GroundTruth implements VerbsObserver {
     }
 
     private final Map<Integer, Qp> qps = new TreeMap<>();
+    private final Map<Long, Qp> srqs = new TreeMap<>(Long::compareUnsigned);
+    private final List<AsyncEvent> asyncEvents = new ArrayList<>();
     private long cqOverflows;
     private int lastNum;
     private @Nullable Qp lastQp;
@@ -171,6 +190,20 @@ public final class GroundTruth implements VerbsObserver {
         return qps;
     }
 
+    /** The counts of shared queues by the address of their structure, which is what probes show of them. */
+    public Map<Long, Qp> srqs() {
+        return srqs;
+    }
+
+    /** Asynchronous events in order, the first 10000. */
+    public List<AsyncEvent> asyncEvents() {
+        return asyncEvents;
+    }
+
+    private Qp of(IbSrq srq) {
+        return srqs.computeIfAbsent(srq.address, k -> new Qp());
+    }
+
     /** CQEs that found their CQ full. */
     public long cqOverflows() {
         return cqOverflows;
@@ -178,7 +211,22 @@ public final class GroundTruth implements VerbsObserver {
 
     @Override
     public void postCall(IbQp ibqp, int chainLength, int result, int driverResult, int accepted, int badIndex) {
-        Qp qp = of(ibqp);
+        called(of(ibqp), chainLength, result, driverResult, accepted, badIndex);
+    }
+
+    @Override
+    public void srqPostCall(IbSrq srq, int chainLength, int result, int accepted, int badIndex) {
+        called(of(srq), chainLength, result, result, accepted, badIndex);
+    }
+
+    @Override
+    public void asyncEvent(IbEventType type, int number) {
+        if (asyncEvents.size() < MAX_ASYNC_EVENTS) {
+            asyncEvents.add(new AsyncEvent(type, number));
+        }
+    }
+
+    private static void called(Qp qp, int chainLength, int result, int driverResult, int accepted, int badIndex) {
         long index = qp.postCalls++;
         if (driverResult == DRIVER_NOT_CALLED) {
             qp.refusedByWrapper++;
@@ -198,7 +246,15 @@ public final class GroundTruth implements VerbsObserver {
 
     @Override
     public void wrAccepted(IbQp ibqp, long wrId) {
-        Qp qp = of(ibqp);
+        accepted(of(ibqp), wrId);
+    }
+
+    @Override
+    public void srqWrAccepted(IbSrq srq, long wrId) {
+        accepted(of(srq), wrId);
+    }
+
+    private static void accepted(Qp qp, long wrId) {
         qp.accepted++;
         qp.outstandingMax = Math.max(qp.outstandingMax, qp.outstanding());
         if (qp.outstandingIds.add(wrId) > 1) {
@@ -210,6 +266,9 @@ public final class GroundTruth implements VerbsObserver {
     public void wqeConsumed(IbQp ibqp, long wrId) {
         Qp qp = of(ibqp);
         qp.consumed++;
+        if (ibqp.srq != null) {
+            return;
+        }
         // the ring is in order: the WQE fetched now is the one behind those completed
         if (qp.completed >= qp.announced) {
             qp.unannouncedConsumptions++;
@@ -230,6 +289,18 @@ public final class GroundTruth implements VerbsObserver {
     @Override
     public void completion(IbQp ibqp, long wrId, WcStatus status) {
         Qp qp = of(ibqp);
+        IbSrq srq = ibqp.srq;
+        if (srq != null) {
+            qp.viaSrq = true;
+            qp.completed++;
+            qp.completions.computeIfAbsent(status, k -> new long[1])[0]++;
+            completed(of(srq), wrId, status);
+        } else {
+            completed(qp, wrId, status);
+        }
+    }
+
+    private static void completed(Qp qp, long wrId, WcStatus status) {
         qp.completed++;
         qp.completions.computeIfAbsent(status, k -> new long[1])[0]++;
         if (!qp.outstandingIds.remove(wrId)) {

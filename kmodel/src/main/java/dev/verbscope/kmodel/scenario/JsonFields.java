@@ -2,6 +2,7 @@ package dev.verbscope.kmodel.scenario;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.verbscope.traces.event.TraceFormatException;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -153,6 +154,30 @@ final class JsonFields {
             out.add(new JsonFields(file, full(field) + "[" + i++ + "]", v));
         }
         return out;
+    }
+
+    /** This object with the fields of another put over its own, object by object. */
+    JsonFields over(String field, JsonNode other) throws TraceFormatException {
+        read.add(field);
+        JsonNode base = node.path(field);
+        ObjectNode merged = base.isObject() ? base.deepCopy() : JsonNodeFactory.instance.objectNode();
+        merge(merged, other);
+        return new JsonFields(file, full(field), merged);
+    }
+
+    /** The value of a field as it is; missing if it is not there. */
+    JsonNode raw(String field) {
+        return get(field);
+    }
+
+    private static void merge(ObjectNode into, JsonNode from) {
+        from.properties().forEach(e -> {
+            if (e.getValue().isObject() && into.path(e.getKey()) instanceof ObjectNode within) {
+                merge(within, e.getValue());
+            } else {
+                into.set(e.getKey(), e.getValue());
+            }
+        });
     }
 
     /** Names of the fields, in file order; marks none as read. */

@@ -6,10 +6,12 @@ import java.io.InputStream;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 
 /** The scenarios that ship. */
 public final class ScenarioCatalog {
-    private static final List<String> NAMES = List.of(
+    /** The article's cases, which run under each profile. */
+    private static final List<String> ARTICLE = List.of(
             "healthy-batch-16",
             "single-posting",
             "leak-one-in-five",
@@ -19,31 +21,83 @@ public final class ScenarioCatalog {
             "error-hidden-as-enomem",
             "partial-failure-reposted-from-head");
 
-    /** Faults at a time and the article's own module: played for study, their findings are not part of the file. */
-    private static final List<String> STUDIES = List.of(
+    /** The article's module, further faults of its sections 3 to 7, and what drivers make of them. */
+    private static final List<String> FAULTS = List.of(
+            "article-module-as-printed",
+            "article-module-corrected",
             "doorbell-lost",
             "ring-cleared-at-rtr",
             "lock-held-by-modify-qp",
             "peer-silent",
+            "qp-never-rtr",
+            "rnr-at-start",
             "cq-unpolled",
+            "leak-pool-reports-enomem",
+            "enomem-qp-in-err",
+            "one-wr-reused",
+            "wr-id-on-the-stack",
+            "mapping-unchecked",
             "mr-deregistered",
             "stale-dma-mapping",
+            "qp-to-err-under-traffic",
             "device-error",
+            "ring-full-einval",
+            "too-many-sges-enomem",
+            "post-in-err-refused");
+
+    /** The cases that were recorded on real kernels. */
+    private static final List<String> RECORDED = List.of(
+            "rxfault-single",
+            "rxfault-chain",
+            "rxfault-multi",
+            "rxfault-leak-dry",
+            "rxfault-leak-recover",
+            "rxfault-overfill",
+            "rxfault-double",
+            "rxfault-stalenext",
+            "rxfault-selfloop",
+            "rxfault-badlkey",
+            "rxfault-badsge",
+            "rxfault-shortbuf",
+            "rxfault-qperr",
+            "rxfault-srq");
+
+    /** Other consumers, many queues, senders, poll contexts, and captures that are not whole. */
+    private static final List<String> OTHERS = List.of(
+            "nfs-client",
+            "nfs-server",
+            "nfs-client-old",
+            "nfs-client-leak",
+            "nvmet-single",
+            "nvmet-single-mmio",
+            "steady-stream",
+            "many-queues",
+            "many-queues-one-leaks",
+            "shared-cq",
+            "srq-healthy",
+            "srq-leak",
+            "sender-pauses",
+            "sender-bursts",
+            "queue-too-shallow",
+            "polled-by-worker",
+            "polled-direct",
+            "moderated",
             "missed-probes",
-            "lost-events",
-            "article-module-as-printed",
-            "article-module-corrected");
+            "lost-events");
+
+    private static final List<String> NAMES =
+            Stream.of(ARTICLE, FAULTS, RECORDED, OTHERS).flatMap(List::stream).toList();
 
     private ScenarioCatalog() {}
 
-    /** Names of further scenarios that ship: one fault at a time each, and the article's printed module. */
-    public static List<String> studies() {
-        return STUDIES;
-    }
-
-    /** Names of the scenarios that ship, in the order of the article. */
+    /** Names of all scenarios that ship, the article's cases first. */
     public static List<String> names() {
         return NAMES;
+    }
+
+    /** Names of the article's own cases, which say what is expected under each profile. */
+    public static List<String> articleCases() {
+        return ARTICLE;
     }
 
     /**
@@ -57,11 +111,7 @@ public final class ScenarioCatalog {
 
     private static Scenario shipped(String name, Map<String, String> set) throws IOException {
         if (!known(name)) {
-            throw new TraceFormatException(
-                    name,
-                    "",
-                    "expected a scenario file or one of " + String.join(", ", NAMES) + ", "
-                            + String.join(", ", STUDIES));
+            throw new TraceFormatException(name, "", "expected a scenario file or one of " + String.join(", ", NAMES));
         }
         try (InputStream in = ScenarioCatalog.class.getResourceAsStream(name + ".json")) {
             if (in == null) {
@@ -72,7 +122,7 @@ public final class ScenarioCatalog {
     }
 
     private static boolean known(String name) {
-        return NAMES.contains(name) || STUDIES.contains(name);
+        return NAMES.contains(name);
     }
 
     /**

@@ -13,6 +13,7 @@ import dev.verbscope.kmodel.consumer.PostFault;
 import dev.verbscope.kmodel.consumer.Repost;
 import dev.verbscope.kmodel.consumer.Retry;
 import dev.verbscope.kmodel.driver.ArticleDriver;
+import dev.verbscope.kmodel.driver.DriverCosts;
 import dev.verbscope.kmodel.driver.Drivers;
 import dev.verbscope.kmodel.hca.Peer;
 import dev.verbscope.kmodel.hca.RecvRing;
@@ -26,6 +27,7 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.List;
@@ -49,6 +51,9 @@ public final class ScenarioReader {
     /** Largest file believed to be a scenario, so that a wrong file does not fill the memory. */
     private static final long MAX_FILE_BYTES = 1 << 20;
 
+    private static final int MAX_QUEUES = 500;
+    private static final long MAX_COST_NANOS = 1_000_000;
+    private static final long MAX_CACHE_BYTES = 1 << 28;
     private static final long MAX_NANOS = 10_000_000_000L;
 
     private ScenarioReader() {}
@@ -123,6 +128,9 @@ public final class ScenarioReader {
             throw f.wrong("profile", "one of " + profileNames());
         }
         Scenario.Device device = device(f.object("device"));
+        ModuleConfig consumer = consumer(f.object("consumer"), device);
+        Peer.Traffic traffic = traffic(f.object("traffic"));
+        Scenario.Queues queues = queues(f, device, consumer, traffic);
         Scenario scenario = new Scenario(
                 source,
                 f.text("name"),
@@ -131,9 +139,11 @@ public final class ScenarioReader {
                 profile,
                 f.number("seed", Long.MIN_VALUE, Long.MAX_VALUE, 1),
                 device,
-                consumer(f.object("consumer"), device),
-                traffic(f.object("traffic")),
-                timed(f),
+                costs(f.object("costs")),
+                consumer,
+                traffic,
+                queues,
+                timed(f, queues.each().size()),
                 expect(f.object("expect")));
         f.noOthers();
         return scenario;
@@ -173,9 +183,38 @@ public final class ScenarioReader {
                 (int) f.number("max_recv_sge", 1, 255, usual.maxRecvSge()),
                 (int) f.number("max_qp_wr", 1, RecvRing.MAX_DEPTH, Math.min(RecvRing.MAX_DEPTH, usual.maxQpWr())),
                 f.flag("software_lkey_check", false),
-                f.flag("clears_ring_to_rtr", false));
+                f.flag("clears_ring_to_rtr", false),
+                f.flag("holds_in_err", false));
         f.noOthers();
         return device;
+    }
+
+    private static DriverCosts costs(JsonFields f) throws TraceFormatException {
+        DriverCosts usual = DriverCosts.DEFAULT;
+        DriverCosts costs = new DriverCosts(
+                nanos(f, "call_ns", usual.callNanos()),
+                nanos(f, "lock_ns", usual.lockNanos()),
+                nanos(f, "wqe_ns", usual.wqeNanos()),
+                nanos(f, "sge_ns", usual.sgeNanos()),
+                nanos(f, "doorbell_ns", usual.mmioNanos()),
+                nanos(f, "doorbell_record_ns", usual.recordNanos()),
+                nanos(f, "bus_ns", usual.busNanos()),
+                nanos(f, "poll_ns", usual.pollNanos()),
+                nanos(f, "cqe_ns", usual.cqeNanos()),
+                nanos(f, "flush_ns", usual.flushNanos()),
+                nanos(f, "modify_ns", usual.modifyNanos()),
+                nanos(f, "straddle_ns", usual.straddleNanos()),
+                nanos(f, "cold_miss_ns", usual.coldMissNanos()),
+                (int) f.number("cache_bytes", 0, MAX_CACHE_BYTES, usual.cacheBytes()),
+                nanos(f, "interrupt_ns", usual.interruptNanos()),
+                nanos(f, "handle_ns", usual.handleNanos()),
+                nanos(f, "page_cross_ns", usual.pageCrossNanos()));
+        f.noOthers();
+        return costs;
+    }
+
+    private static int nanos(JsonFields f, String field, int usual) throws TraceFormatException {
+        return (int) f.number(field, 0, MAX_COST_NANOS, usual);
     }
 
     private static ModuleConfig consumer(JsonFields f, Scenario.Device device) throws TraceFormatException {
@@ -189,20 +228,43 @@ public final class ScenarioReader {
         }
         Set<Mistake> mistakes = EnumSet.noneOf(Mistake.class);
         mistakes.addAll(f.choices("mistakes", Mistake.class));
+        ModuleConfig.Kind kind = f.choice("kind", ModuleConfig.Kind.class, ModuleConfig.Kind.RXMOD);
+        boolean rxmod = kind == ModuleConfig.Kind.RXMOD;
         ModuleConfig config = new ModuleConfig(
+                kind,
+                (int) f.number("credits", 1, 4096, Math.min(64, slots)),
                 slots,
                 (int) f.number("buffer_bytes", 64, 1 << 20, 4096),
                 asked,
                 cqe,
-                f.choice("polling", ModuleConfig.Polling.class, ModuleConfig.Polling.KTHREAD),
+                f.choice(
+                        "polling",
+                        ModuleConfig.Polling.class,
+                        rxmod ? ModuleConfig.Polling.KTHREAD : ModuleConfig.Polling.WORKQUEUE),
                 (int) f.number("poll_batch", 1, 256, 16),
                 (int) f.number("fill_batch", 1, 65536, 16),
                 repost(f.object("repost"), slots),
                 f.choice("retry", Retry.class, Retry.FROM_BAD_WR),
                 mistakes,
-                faults(f));
+                faults(f),
+                layout(f),
+                f.flag("moderation", false),
+                f.flag("stays_in_init", false),
+                (int) f.number("fill", 1, slots, slots));
+        if (!rxmod && config.polling() == ModuleConfig.Polling.KTHREAD) {
+            throw f.wrong("polling", "one of the core's contexts: this consumer has no thread of its own");
+        }
         f.noOthers();
         return config;
+    }
+
+    private static ModuleConfig.Layout layout(JsonFields f) throws TraceFormatException {
+        ModuleConfig.Layout usual = ModuleConfig.Layout.PACKED;
+        int align = (int) f.number("buffer_align", 1, 1 << 20, usual.bufferAlign());
+        if (Integer.bitCount(align) != 1) {
+            throw f.wrong("buffer_align", "a power of two");
+        }
+        return new ModuleConfig.Layout(f.flag("line_aligned", usual.lineAligned()), align);
     }
 
     private static Repost repost(JsonFields f, int slots) throws TraceFormatException {
@@ -214,7 +276,9 @@ public final class ScenarioReader {
                 f.number("timeout_ns", 0, MAX_NANOS, 100_000),
                 (int) f.number("leak_every", 0, 1_000_000, 0),
                 f.number("leak_after", 0, Long.MAX_VALUE, 0),
-                f.flag("on_success_only", false));
+                f.number("leak_until", 0, Long.MAX_VALUE, Long.MAX_VALUE),
+                f.flag("on_success_only", false),
+                f.flag("reports_empty_pool", false));
         f.noOthers();
         return repost;
     }
@@ -234,7 +298,37 @@ public final class ScenarioReader {
         return out;
     }
 
-    private static List<TimedFault> timed(JsonFields scenario) throws TraceFormatException {
+    private static Scenario.Queues queues(
+            JsonFields scenario, Scenario.Device device, ModuleConfig consumer, Peer.Traffic traffic)
+            throws TraceFormatException {
+        JsonFields f = scenario.object("queues");
+        int count = (int) f.number("count", 1, MAX_QUEUES, 1);
+        boolean sharedQueue = f.flag("shared_queue", false);
+        boolean sharedCq = f.flag("shared_cq", false);
+        int limit = (int) f.number("srq_limit", 0, RecvRing.MAX_DEPTH, 0);
+        if (limit > 0 && !sharedQueue) {
+            throw f.wrong("srq_limit", "a limit only beside \"shared_queue\": true");
+        }
+        List<Scenario.Queue> each = new ArrayList<>(Collections.nCopies(count, new Scenario.Queue(consumer, traffic)));
+        for (JsonFields o : f.objects("each")) {
+            int from = (int) o.number("from", 0, count - 1);
+            int to = (int) o.number("to", from, count - 1, from);
+            if (sharedQueue && o.raw("consumer").isObject()) {
+                throw o.wrong("consumer", "no consumer of its own for a QP that takes from the shared queue");
+            }
+            // what a QP does not say is as the scenario has it
+            ModuleConfig own = consumer(scenario.over("consumer", o.raw("consumer")), device);
+            Peer.Traffic sent = traffic(scenario.over("traffic", o.raw("traffic")));
+            for (int i = from; i <= to; i++) {
+                each.set(i, new Scenario.Queue(own, sent));
+            }
+            o.noOthers();
+        }
+        f.noOthers();
+        return new Scenario.Queues(each, sharedCq, sharedQueue, limit);
+    }
+
+    private static List<TimedFault> timed(JsonFields scenario, int queues) throws TraceFormatException {
         List<TimedFault> out = new ArrayList<>();
         for (JsonFields f : scenario.objects("timed")) {
             f.text("kind");
@@ -242,7 +336,8 @@ public final class ScenarioReader {
                     f.choice("kind", TimedFault.Kind.class, TimedFault.Kind.PEER_SILENT),
                     f.number("at_ns", 0, MAX_NANOS),
                     f.number("duration_ns", 1, MAX_NANOS, 1_000_000),
-                    (int) f.number("slot", 0, 65535, 0)));
+                    (int) f.number("slot", 0, 65535, 0),
+                    (int) f.number("queue", 0, queues - 1, TimedFault.ALL_QUEUES)));
             f.noOthers();
         }
         return out;
@@ -258,9 +353,21 @@ public final class ScenarioReader {
                 f.number("gap_ns", 1, MAX_NANOS, 300),
                 f.number("burst_ns", 1, MAX_NANOS, 20_000),
                 f.number("rnr_timer_ns", 1000, MAX_NANOS, 120_000),
-                (int) f.number("rnr_retry", 0, Peer.RETRY_FOREVER, 6));
+                (int) f.number("rnr_retry", 0, Peer.RETRY_FOREVER, 6),
+                f.number("start_ns", 0, MAX_NANOS, 0),
+                pauses(f),
+                f.flag("local", false));
         f.noOthers();
         return traffic;
+    }
+
+    private static List<Peer.Pause> pauses(JsonFields traffic) throws TraceFormatException {
+        List<Peer.Pause> out = new ArrayList<>();
+        for (JsonFields f : traffic.objects("pauses")) {
+            out.add(new Peer.Pause(f.number("at_ns", 0, MAX_NANOS), f.number("duration_ns", 1, MAX_NANOS)));
+            f.noOthers();
+        }
+        return out;
     }
 
     private static Map<String, List<String>> expect(JsonFields f) throws TraceFormatException {

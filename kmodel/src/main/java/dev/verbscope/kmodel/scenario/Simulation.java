@@ -1,8 +1,8 @@
 package dev.verbscope.kmodel.scenario;
 
+import dev.verbscope.kmodel.consumer.CostMeter;
 import dev.verbscope.kmodel.consumer.ReceiveModule;
 import dev.verbscope.kmodel.driver.ArticleDriver;
-import dev.verbscope.kmodel.driver.DriverCosts;
 import dev.verbscope.kmodel.driver.DriverFacts;
 import dev.verbscope.kmodel.driver.Drivers;
 import dev.verbscope.kmodel.driver.GenericDriver;
@@ -28,8 +28,10 @@ import dev.verbscope.kmodel.verbs.Verbs;
 import dev.verbscope.traces.event.TraceFormatException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
 /** Runs a scenario. Same scenario, profile and seed: same events, same bytes. */
@@ -46,7 +48,9 @@ public final class Simulation {
     private final long seed;
     private final List<TraceSink> sinks;
     private final GroundTruth truth = new GroundTruth();
-    private Peer.@Nullable End peerEnd;
+    private Peer.@Nullable End[] ends = {};
+    private int running;
+    private boolean ended;
 
     private Simulation(Scenario scenario, KernelProfile profile, long seed, List<TraceSink> sinks) {
         this.scenario = scenario;
@@ -88,7 +92,10 @@ public final class Simulation {
                 load,
                 Task.process("rx_poll", firstPid + 1, 0),
                 softirq,
+                Task.process("kworker/1:1H", 37, 1),
                 Task.process("rmmod", firstPid + (int) setup.between(2, 40), 0));
+        // what strikes from outside runs on the CPU that the module's thread does not
+        Task other = Task.process("rx_ctl", firstPid + 50, 1);
         long start = BOOT_NANOS + setup.between(0, BOOT_NANOS);
         Simulator sim = new Simulator(start, Task.process("swapper/0", 0, 0), random.split());
         Tracer tracer = new Tracer(sim, sinks);
@@ -98,24 +105,36 @@ public final class Simulation {
                 profile.probes().value().entryOffset());
         Kernel kernel = new Kernel(profile, sim, tracer, events, text, new KernelMemory(setup.split()), truth);
         Verbs verbs = new Verbs(kernel);
-        GenericDriver driver =
-                new GenericDriver(kernel, facts, DriverCosts.DEFAULT, softirq, (int) setup.between(17, 60));
+        GenericDriver driver = new GenericDriver(kernel, facts, scenario.costs(), softirq, (int) setup.between(17, 60));
         IbDevice device = new IbDevice("xxx0", facts.attrs(), driver);
-        ReceiveModule module = new ReceiveModule(kernel, verbs, device, scenario.consumer(), tasks);
+        CostMeter meter = new CostMeter(
+                sim, scenario.costs().handleNanos(), scenario.costs().interruptNanos(), driver.announceNanos());
+        driver.hca().pageCrossing(scenario.costs().pageCrossNanos());
+        ReceiveModule module = new ReceiveModule(kernel, verbs, device, queues(), tasks, meter);
         for (TraceSink sink : sinks) {
             sink.begin(events, text, CPUS);
         }
-        Peer[] peer = new Peer[1];
+        List<Peer> peers = new ArrayList<>();
+        ends = new Peer.End[scenario.queues().each().size()];
         sim.after(0, load, () -> {
             module.load();
-            peer[0] = new Peer(sim, driver.hca(), (HcaQp) module.qp(), scenario.traffic(), how -> {
-                peerEnd = how;
-                sim.after(LINGER_NANOS, tasks.unload(), module::unload);
-            });
-            peer[0].start(FIRST_MESSAGE_NANOS);
+            sim.after(FIRST_MESSAGE_NANOS, softirq, meter::start);
+            running = module.size();
+            for (int i = 0; i < module.size(); i++) {
+                Peer.Traffic traffic = scenario.queues().each().get(i).traffic();
+                int index = i;
+                Peer peer = new Peer(sim, driver.hca(), (HcaQp) module.qp(i), traffic, how -> {
+                    ends[index] = how;
+                    if (--running == 0) {
+                        sim.after(LINGER_NANOS, tasks.unload(), module::unload);
+                    }
+                });
+                peers.add(peer);
+                peer.start(FIRST_MESSAGE_NANOS + traffic.startNanos());
+            }
             for (TimedFault fault : scenario.timed()) {
                 long wait = start + fault.atNanos() - sim.now();
-                sim.after(wait, tasks.load(), () -> strike(fault, kernel, driver, verbs, module, peer[0]));
+                sim.after(wait, other, () -> strike(fault, kernel, driver, verbs, module, peers));
             }
         });
         String oops = runAll(sim, kernel);
@@ -131,17 +150,16 @@ public final class Simulation {
                 truth,
                 module.received(),
                 module.leaked(),
-                Arrays.stream(module.planted()).boxed().toList(),
-                peerEnd,
-                peer[0] == null ? 0 : peer[0].sent(),
-                peer[0] == null ? 0 : peer[0].rnrs(),
+                module.planted(),
+                outcomes(module, peers),
+                CostFigures.of(meter, peers.stream().mapToLong(Peer::rnrs).sum()),
                 oops);
     }
 
     /** Runs to the end; gives the kernel's report if it died. */
-    private static @Nullable String runAll(Simulator sim, Kernel kernel) {
+    private @Nullable String runAll(Simulator sim, Kernel kernel) {
         try {
-            while (sim.step()) {
+            while (!ended && sim.step()) {
                 // the work is in step
             }
             return null;
@@ -152,23 +170,59 @@ public final class Simulation {
         }
     }
 
+    private List<SimulationResult.PeerOutcome> outcomes(ReceiveModule module, List<Peer> peers) {
+        List<SimulationResult.PeerOutcome> out = new ArrayList<>();
+        for (int i = 0; i < peers.size(); i++) {
+            Peer peer = peers.get(i);
+            out.add(new SimulationResult.PeerOutcome(module.qp(i).qpNum, ends[i], peer.sent(), peer.rnrs()));
+        }
+        return out;
+    }
+
+    private ReceiveModule.Queues queues() {
+        Scenario.Queues q = scenario.queues();
+        return new ReceiveModule.Queues(
+                q.each().stream().map(Scenario.Queue::consumer).toList(),
+                q.sharedCq(),
+                q.sharedQueue() ? scenario.consumer() : null,
+                q.srqLimit());
+    }
+
     private void strike(
-            TimedFault fault, Kernel kernel, GenericDriver driver, Verbs verbs, ReceiveModule module, Peer peer) {
+            TimedFault fault,
+            Kernel kernel,
+            GenericDriver driver,
+            Verbs verbs,
+            ReceiveModule module,
+            List<Peer> peers) {
         long until = kernel.sim().now() + fault.durationNanos();
         switch (fault.kind()) {
             case LOSE_DOORBELLS -> driver.loseDoorbells();
-            case HOLD_LOCK -> driver.holdLock(fault.durationNanos());
-            case PEER_SILENT -> peer.silence(fault.durationNanos());
+            case HOLD_LOCK -> {
+                driver.holdLock(fault.durationNanos());
+                verbs.traceModify(module.qp(Math.max(0, fault.queue())), QpState.RTS, fault.durationNanos());
+            }
+            case PEER_SILENT -> forEach(fault, peers.size(), i -> peers.get(i).silence(fault.durationNanos()));
             case STOP_POLLING -> module.stopPolling(until);
+            case RECOVER -> module.recover(fault.slot() == 0 ? Integer.MAX_VALUE : fault.slot());
+            case POST_SPARE -> module.postSpare();
             case DEREGISTER_MR -> driver.hca().deregister(module.mr());
-            case UNMAP_BUFFER ->
-                driver.hca()
-                        .unmap(module.bufferOf(
-                                Math.min(fault.slot(), scenario.consumer().slots() - 1)));
+            case UNMAP_BUFFER -> driver.hca().unmap(module.bufferOf(Math.max(0, fault.queue()), fault.slot()));
             case DEVICE_ERROR -> driver.hca().breakDown();
-            case QP_TO_ERR -> verbs.ibModifyQp(module.qp(), QpState.ERR);
+            case QP_TO_ERR -> forEach(fault, module.size(), i -> verbs.ibModifyQp(module.qp(i), QpState.ERR));
+            case END_CAPTURE -> ended = true;
             case MISS_PROBES -> kernel.tracer().missProbes(until);
             case LOSE_EVENTS -> kernel.tracer().loseEvents(until);
+        }
+    }
+
+    private static void forEach(TimedFault fault, int queues, IntConsumer strike) {
+        if (fault.queue() != TimedFault.ALL_QUEUES) {
+            strike.accept(fault.queue());
+            return;
+        }
+        for (int i = 0; i < queues; i++) {
+            strike.accept(i);
         }
     }
 
@@ -183,6 +237,9 @@ public final class Simulation {
                 device.maxQpWr(), device.maxRecvSge(), page.attrs().maxCqe()));
         if (device.clearsRingToRtr()) {
             facts = facts.toBuilder().clearsRingToRtr(true).build();
+        }
+        if (device.holdsInErr()) {
+            facts = facts.toBuilder().inErr(DriverFacts.InErr.HELD).build();
         }
         return device.softwareLkeyCheck() ? facts.withCheck(ArticleDriver.SOFTWARE_LKEY_CHECK) : facts;
     }

@@ -13,6 +13,7 @@ import dev.verbscope.kmodel.verbs.Errno;
 import dev.verbscope.kmodel.verbs.VerbsObserver;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -29,10 +30,9 @@ import org.jspecify.annotations.Nullable;
  * @param truth what really happened
  * @param received messages the consumer took
  * @param leaked buffers the consumer never gave back
- * @param planted how often each fault of the scenario was planted, in its order
- * @param peerEnd how the peer's sending ended; null if the run ended before
- * @param peerSent messages received in the peer's view
- * @param peerRnrs receiver-not-ready answers the peer got
+ * @param plantedFaults how often each fault in the posts was planted, over all queues
+ * @param peers how each peer fared, in the order of the queues
+ * @param costs what the receive path cost
  * @param oops the kernel's report if it died, else null
  */
 public record SimulationResult(
@@ -44,17 +44,52 @@ public record SimulationResult(
         GroundTruth truth,
         long received,
         long leaked,
-        List<Long> planted,
-        Peer.@Nullable End peerEnd,
-        long peerSent,
-        long peerRnrs,
+        Map<PostFault, Long> plantedFaults,
+        List<PeerOutcome> peers,
+        CostFigures costs,
         @Nullable String oops) {
     /** The version of the ground-truth format. */
     public static final String SCHEMA = "verbscope.groundtruth/1";
 
-    /** Copies the list. */
+    /**
+     * How a peer fared.
+     *
+     * @param qpNum the QP it sends to
+     * @param end how its sending ended; null if the run ended before
+     * @param sent messages that were received
+     * @param rnrs receiver-not-ready answers it got
+     */
+    public record PeerOutcome(int qpNum, Peer.@Nullable End end, long sent, long rnrs) {}
+
+    /** Copies the collections. */
     public SimulationResult {
-        planted = List.copyOf(planted);
+        plantedFaults = new LinkedHashMap<>(plantedFaults);
+        peers = List.copyOf(peers);
+    }
+
+    /** How often each fault was planted, in the order of the scenario. */
+    public List<Long> planted() {
+        return List.copyOf(plantedFaults.values());
+    }
+
+    /** How the peers' sending ended: the first that is not well, null if the run ended before. */
+    public Peer.@Nullable End peerEnd() {
+        for (PeerOutcome peer : peers) {
+            if (peer.end != Peer.End.ALL_SENT) {
+                return peer.end;
+            }
+        }
+        return peers.isEmpty() ? null : Peer.End.ALL_SENT;
+    }
+
+    /** Messages received in the peers' view. */
+    public long peerSent() {
+        return peers.stream().mapToLong(PeerOutcome::sent).sum();
+    }
+
+    /** Receiver-not-ready answers the peers got. */
+    public long peerRnrs() {
+        return peers.stream().mapToLong(PeerOutcome::rnrs).sum();
     }
 
     /** Writes the ground truth as JSON, the same bytes on every system; the stream is not closed. */
@@ -86,15 +121,19 @@ public record SimulationResult(
             g.writeNumberField("messages_received", received);
             g.writeNumberField("buffers_never_reposted", leaked);
             g.writeObjectFieldStart("peer");
-            g.writeStringField("end", peerEnd == null ? "none" : peerEnd.name());
-            g.writeNumberField("messages_sent", peerSent);
-            g.writeNumberField("rnr_answers", peerRnrs);
+            Peer.End end = peerEnd();
+            g.writeStringField("end", end == null ? "none" : end.name());
+            g.writeNumberField("messages_sent", peerSent());
+            g.writeNumberField("rnr_answers", peerRnrs());
             g.writeEndObject();
             g.writeNumberField("cq_overflows", truth.cqOverflows());
             g.writeStringField("oops", oops == null ? "" : oops);
             g.writeArrayFieldStart("queues");
             for (Map.Entry<Integer, GroundTruth.Qp> e : truth.qps().entrySet()) {
-                writeQueue(g, e.getKey(), e.getValue());
+                writeQueue(g, "qp", Integer.toString(e.getKey()), e.getValue());
+            }
+            for (Map.Entry<Long, GroundTruth.Qp> e : truth.srqs().entrySet()) {
+                writeQueue(g, "srq", "0x" + Long.toHexString(e.getKey()), e.getValue());
             }
             g.writeEndArray();
             g.writeEndObject();
@@ -105,22 +144,25 @@ public record SimulationResult(
 
     private void writePlanted(JsonGenerator g) throws IOException {
         g.writeArrayFieldStart("planted");
-        List<PostFault> faults = scenario.consumer().faults();
-        for (int i = 0; i < faults.size() && i < planted.size(); i++) {
+        for (Map.Entry<PostFault, Long> e : plantedFaults.entrySet()) {
             g.writeStartObject();
             g.writeStringField(
-                    "kind", faults.get(i).kind().name().toLowerCase(Locale.ROOT).replace('_', '-'));
-            g.writeNumberField("position", faults.get(i).position());
-            g.writeNumberField("times", planted.get(i));
+                    "kind", e.getKey().kind().name().toLowerCase(Locale.ROOT).replace('_', '-'));
+            g.writeNumberField("position", e.getKey().position());
+            g.writeNumberField("times", e.getValue());
             g.writeEndObject();
         }
         g.writeEndArray();
     }
 
-    private static void writeQueue(JsonGenerator g, int qpNum, GroundTruth.Qp qp) throws IOException {
+    private void writeQueue(JsonGenerator g, String kind, String id, GroundTruth.Qp qp) throws IOException {
         g.writeStartObject();
-        g.writeStringField("kind", "qp");
-        g.writeStringField("id", Integer.toString(qpNum));
+        g.writeStringField("kind", kind);
+        g.writeStringField("id", id);
+        if (kind.equals("qp")) {
+            g.writeBooleanField("via_srq", qp.viaSrq());
+            writePeer(g, Integer.parseInt(id));
+        }
         g.writeNumberField("post_calls", qp.postCalls());
         g.writeNumberField("post_calls_refused_by_wrapper", qp.refusedByWrapper());
         counts(g, "post_calls_by_result", qp.byDriverResult());
@@ -151,6 +193,18 @@ public record SimulationResult(
         }
         g.writeEndArray();
         g.writeEndObject();
+    }
+
+    private void writePeer(JsonGenerator g, int qpNum) throws IOException {
+        for (PeerOutcome peer : peers) {
+            if (peer.qpNum == qpNum) {
+                g.writeObjectFieldStart("peer");
+                g.writeStringField("end", peer.end == null ? "none" : peer.end.name());
+                g.writeNumberField("messages_sent", peer.sent);
+                g.writeNumberField("rnr_answers", peer.rnrs);
+                g.writeEndObject();
+            }
+        }
     }
 
     private static void counts(JsonGenerator g, String field, Map<?, Long> counts) throws IOException {

@@ -22,6 +22,7 @@ public final class Simulator {
     private long sequence;
     private Task task;
     private int locksHeld;
+    private long busy;
 
     /**
      * @param start virtual time of the beginning: nanoseconds since boot
@@ -55,7 +56,19 @@ public final class Simulator {
 
     /** Lets the running code take this long, plus or minus an eighth. */
     public void advance(long nanos) {
+        long spent = random.around(nanos);
+        now += spent;
+        busy += spent;
+    }
+
+    /** Lets time pass, plus or minus an eighth, that no CPU works through: the device's, or a caller's that sleeps. */
+    public void pass(long nanos) {
         now += random.around(nanos);
+    }
+
+    /** CPU time spent so far: the sum over {@link #advance}. */
+    public long busyNanos() {
+        return busy;
     }
 
     /** spin_lock_irqsave. */

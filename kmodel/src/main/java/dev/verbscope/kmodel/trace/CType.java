@@ -4,6 +4,8 @@ package dev.verbscope.kmodel.trace;
 public enum CType {
     /** Kernel {@code u32}, printed unsigned. */
     U32("u32", 4, false, "%u"),
+    /** C {@code unsigned int}. */
+    UINT("unsigned int", 4, false, "%u"),
     /** C {@code int}. */
     INT("int", 4, true, "%d"),
     /** Kernel {@code bool}, printed by a ternary of two words. */
@@ -22,6 +24,14 @@ public enum CType {
     PROBE_X64("u64", 8, false, "0x%Lx"),
     /** A code address of a dynamic probe; tracefs prints the symbol. */
     CODE("unsigned long", 8, false, "%lx"),
+    /** A kernel pointer, which tracefs prints hashed. */
+    POINTER("const void *", 8, false, "%p"),
+    /** {@code unsigned long}. */
+    ULONG("unsigned long", 8, false, "%lu"),
+    /** {@code unsigned int} printed in hexadecimal. */
+    UINT_HEX("unsigned int", 4, false, "0x%x"),
+    /** A socket address of 28 bytes: {@code struct sockaddr_in6}. */
+    SOCKADDR("unsigned char", 28, false, "%pISpc"),
     /** A string behind the fixed part. */
     STRING("__data_loc char[]", 4, false, "%s");
 

@@ -37,6 +37,15 @@ public final class EventDef {
         }
     }
 
+    /**
+     * A value as it is printed.
+     *
+     * @param label text in front of it
+     * @param field index of the field
+     * @param as the type it is printed as, which need not be the one it is recorded as
+     */
+    record Item(String label, int field, CType as) {}
+
     private static final String COMMON = """
             \tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;
             \tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;
@@ -49,8 +58,12 @@ public final class EventDef {
     private final String name;
     private final int id;
     private final List<Field> fields;
-    /** Indices of the fields as they are printed; a tracepoint may print in another order than it records. */
-    private final int[] printOrder;
+    /** What is printed, in order: a tracepoint may print in another order than it records, and a field twice. */
+    private final List<Item> items;
+    /** Text behind the last value. */
+    private final String tail;
+    /** Whether the kernel calls the words of a {@code __data_loc} signed, as it did to 6.1. */
+    private final boolean signedStrings;
 
     private final boolean exists;
 
@@ -61,9 +74,15 @@ public final class EventDef {
         this.id = b.id;
         this.fields = List.copyOf(b.fields);
         this.exists = b.exists;
-        this.printOrder = b.printOrder.length > 0
-                ? b.printOrder
-                : IntStream.range(0, fields.size()).toArray();
+        this.tail = b.tail;
+        this.signedStrings = b.signedStrings;
+        if (b.items.isEmpty()) {
+            IntStream order = b.printOrder.length > 0 ? IntStream.of(b.printOrder) : IntStream.range(0, fields.size());
+            this.items = order.mapToObj(i -> new Item(fields.get(i).label, i, fields.get(i).type))
+                    .toList();
+        } else {
+            this.items = List.copyOf(b.items);
+        }
     }
 
     /** Starts a definition. The two address fields of probes are added by the builder. */
@@ -110,35 +129,37 @@ public final class EventDef {
         for (Field f : fields) {
             int size = f.type.size();
             if (kind == Kind.TRACEPOINT) {
-                offset = (offset + size - 1) / size * size;
+                int align = f.type == CType.SOCKADDR ? 1 : size;
+                offset = (offset + align - 1) / align * align;
             }
             out.append("\tfield:")
                     .append(f.type.declaration())
                     .append(' ')
                     .append(f.name)
+                    .append(f.type == CType.SOCKADDR ? "[" + size + "]" : "")
                     .append(";\toffset:")
                     .append(offset)
                     .append(";\tsize:")
                     .append(size)
                     .append(";\tsigned:")
-                    .append(f.type.signed() ? 1 : 0)
+                    .append(f.type.signed() || (f.type == CType.STRING && signedStrings) ? 1 : 0)
                     .append(";\n");
             offset += size;
         }
         out.append("\nprint fmt: \"");
-        for (int i : printOrder) {
-            out.append(fields.get(i).label).append(fields.get(i).type.conversion());
+        for (Item item : items) {
+            out.append(item.label).append(item.as.conversion());
         }
-        out.append('"');
-        for (int i : printOrder) {
-            out.append(", ").append(argument(fields.get(i)));
+        out.append(tail).append('"');
+        for (Item item : items) {
+            out.append(", ").append(argument(fields.get(item.field), item.as));
         }
         return out.append('\n').toString();
     }
 
-    private static String argument(Field f) {
+    private static String argument(Field f, CType as) {
         String value = "REC->" + f.name;
-        return switch (f.type) {
+        return switch (as) {
             case SYMBOLIC -> {
                 StringBuilder table = new StringBuilder("__print_symbolic(" + value);
                 f.names.forEach(n -> table.append(", { ")
@@ -179,24 +200,35 @@ public final class EventDef {
                     .append(')');
             first = 2;
         }
-        for (int i = first; i < printOrder.length; i++) {
-            Field f = fields.get(printOrder[i]);
+        for (int i = first; i < items.size(); i++) {
+            Item item = items.get(i);
             // the closing bracket of the addresses stands in the label of the first field after them
-            out.append(i == first && first > 0 ? f.label.substring(1) : f.label);
-            value(out, f, values[printOrder[i]]);
+            out.append(i == first && first > 0 ? item.label.substring(1) : item.label);
+            value(out, fields.get(item.field), item.as, values[item.field], code);
         }
+        out.append(tail);
     }
 
-    private static void value(StringBuilder out, Field f, long v) {
-        switch (f.type) {
-            case U32, PROBE_U32 -> out.append(v & 0xffffffffL);
+    private static void value(StringBuilder out, Field f, CType as, long v, KernelText code) {
+        switch (as) {
+            case U32, UINT, PROBE_U32 -> out.append(v & 0xffffffffL);
             case INT, PROBE_S32 -> out.append((int) v);
             case S64 -> out.append(v);
             case PROBE_X32 -> out.append("0x").append(Integer.toHexString((int) v));
             case PROBE_X64, CODE -> out.append("0x").append(Long.toHexString(v));
             case BOOL, SYMBOLIC -> out.append(nameOf(f, v));
-            case STRING -> throw new IllegalArgumentException("only console events carry text");
+            case ULONG -> out.append(Long.toUnsignedString(v));
+            case UINT_HEX -> out.append("0x").append(Integer.toHexString((int) v));
+            case POINTER -> hashed(out, v);
+            case STRING, SOCKADDR -> out.append(code.stringOf(v));
         }
+    }
+
+    /** A pointer as {@code %p} prints it: a hash of 32 bits, sixteen digits. */
+    private static void hashed(StringBuilder out, long v) {
+        long mixed = v * 0x9E3779B97F4A7C15L;
+        String digits = Integer.toHexString((int) (mixed >>> 32));
+        out.append("00000000").append("0".repeat(8 - digits.length())).append(digits);
     }
 
     private static String nameOf(Field f, long v) {
@@ -215,6 +247,9 @@ public final class EventDef {
         private final String name;
         private final int id;
         private final List<Field> fields = new ArrayList<>();
+        private final List<Item> items = new ArrayList<>();
+        private String tail = "";
+        private boolean signedStrings = true;
         private int[] printOrder = {};
         private boolean exists = true;
 
@@ -248,6 +283,29 @@ public final class EventDef {
         /** The kernel does not have it: it is never emitted. */
         Builder absent() {
             exists = false;
+            return this;
+        }
+
+        /** A value to print; with any of these only they are printed. */
+        Builder item(String label, String field, CType as) {
+            for (int i = 0; i < fields.size(); i++) {
+                if (fields.get(i).name.equals(field)) {
+                    items.add(new Item(label, i, as));
+                    return this;
+                }
+            }
+            throw new IllegalArgumentException("no field " + field);
+        }
+
+        /** Text behind the last value. */
+        Builder tail(String text) {
+            tail = text;
+            return this;
+        }
+
+        /** The words of its strings count as signed. */
+        Builder signedStrings(boolean value) {
+            signedStrings = value;
             return this;
         }
 

@@ -17,6 +17,7 @@ public final class KernelText {
     private static final int FUNCTION_ALIGN = 16;
 
     private final List<Place> places = new ArrayList<>();
+    private final List<String> strings = new ArrayList<>();
     private final int entryOffset;
     private long nextAddress;
 
@@ -48,6 +49,21 @@ public final class KernelText {
         Place place = new Place(entry.address - entryOffset + offset, entry.function, text);
         places.add(place);
         return place;
+    }
+
+    /** A text that events carry by a number: addresses and names of other machines. The same text gets the same number. */
+    public long string(String value) {
+        int at = strings.indexOf(value);
+        if (at < 0) {
+            at = strings.size();
+            strings.add(value);
+        }
+        return at;
+    }
+
+    /** The text of a number that {@link #string} gave. */
+    String stringOf(long number) {
+        return strings.get((int) number);
     }
 
     /** The printed form of an address, bare hex where no function is known there. */

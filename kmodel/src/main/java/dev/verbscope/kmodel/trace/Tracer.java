@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 public final class Tracer {
     private final Simulator sim;
     private final List<TraceSink> sinks;
-    private final long[] scratch = new long[16];
+    private final long[] scratch = new long[24];
     private long emitted;
     private long missUntil;
     private long loseUntil;

@@ -18,10 +18,23 @@ public final class IbRecvWr {
     /** Number of SGEs used; a caller's mistake may make it larger than the list. */
     public int numSge;
 
+    private long sgListAddress;
+
     /**
      * @param address where it lies
      */
     public IbRecvWr(long address) {
         this.address = address;
+        this.sgListAddress = address + BYTES;
+    }
+
+    /** Where the SGE array lies: behind the WR, unless it was placed elsewhere. */
+    public long sgListAddress() {
+        return sgListAddress;
+    }
+
+    /** Places the SGE array. */
+    public void placeSgList(long at) {
+        sgListAddress = at;
     }
 }

@@ -2,6 +2,7 @@ package dev.verbscope.kmodel.verbs;
 
 import dev.verbscope.kmodel.profile.ErrnoMapping;
 import dev.verbscope.kmodel.profile.NullBadWr;
+import dev.verbscope.kmodel.trace.KernelText;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,12 +17,17 @@ public final class Verbs {
 
     private final Kernel kernel;
     private final WrRef dummy;
+    private final KernelText.Place modifyEntry;
+    private final KernelText.Place modifyReturn;
 
     /** The functions of one kernel. */
     public Verbs(Kernel kernel) {
         this.kernel = kernel;
         // a local variable of the inlined wrapper
         this.dummy = new WrRef(kernel.memory().onStack(0xd18));
+        KernelText.Place modify = kernel.text().function("ib_modify_qp", 0x30, "ib_core");
+        this.modifyReturn = kernel.text().inside(modify, 0x1c);
+        this.modifyEntry = kernel.text().function("_ib_modify_qp", 0x4f0, "ib_core");
     }
 
     /**
@@ -179,7 +185,42 @@ public final class Verbs {
      * @param mask {@link QpAttrMask} bits set
      */
     public int ibModifyQp(IbQp qp, QpState next, int mask) {
-        return qp.device.ops().modifyQp(qp, next, mask);
+        boolean traced = kernel.tracer().on();
+        if (traced) {
+            traceModifyEntry(qp, next, mask);
+        }
+        int ret = qp.device.ops().modifyQp(qp, next, mask);
+        if (traced) {
+            traceModifyReturn(ret);
+        }
+        return ret;
+    }
+
+    /** Shows a modify_qp that changes nothing the model follows and takes so long: its probes only. */
+    public void traceModify(IbQp qp, QpState state, long nanos) {
+        if (!kernel.tracer().on()) {
+            return;
+        }
+        traceModifyEntry(qp, state, QpAttrMask.STATE);
+        kernel.sim().after(nanos, kernel.sim().task(), () -> traceModifyReturn(0));
+    }
+
+    private void traceModifyEntry(IbQp qp, QpState next, int mask) {
+        long[] v = kernel.tracer().values();
+        v[0] = modifyEntry.address();
+        v[1] = qp.address;
+        v[2] = qp.qpNum;
+        v[3] = next.number();
+        v[4] = mask;
+        kernel.tracer().emit(kernel.events().modifyQp);
+    }
+
+    private void traceModifyReturn(int ret) {
+        long[] v = kernel.tracer().values();
+        v[0] = modifyEntry.address();
+        v[1] = modifyReturn.address();
+        v[2] = ret;
+        kernel.tracer().emit(kernel.events().modifyQpRet);
     }
 
     /** {@code ib_destroy_qp}. */

@@ -39,6 +39,7 @@ class WrapperFormsTest {
         IbCq cq = verbs.ibCreateCq(device, 64, null);
         IbQp made = verbs.ibCreateQp(device, new IbQpCap(8, askedSges), cq);
         assertThat(verbs.ibModifyQp(made, QpState.INIT)).isZero();
+        test.lines.clear();
         return made;
     }
 
