@@ -49,6 +49,79 @@ class CapturesIT {
         return tests;
     }
 
+    /** Files of a folder that hold the same run as its trace-mono.txt; a recorder that lost events promises less. */
+    private static final List<String> OTHER_FORMATS = List.of(
+            "trace-mono-latency.txt",
+            "trace.dat",
+            "perf.data",
+            "trace.report.txt",
+            "trace.report-R.txt",
+            "trace.report-l.txt",
+            "trace.report-t.txt",
+            "trace.report-N.txt",
+            "trace.report-ts-diff.txt",
+            "perf.script.txt",
+            "perf.script-ns.txt",
+            "perf.script-F.txt");
+
+    @TestFactory
+    List<DynamicTest> faultsInEveryFormat() throws IOException {
+        List<DynamicTest> tests = new ArrayList<>();
+        for (Path folder : withFile("groundtruth.json")) {
+            for (String file : OTHER_FORMATS) {
+                if (Files.exists(folder.resolve(file))) {
+                    tests.add(DynamicTest.dynamicTest(folder + "/" + file, () -> {
+                        AnalysisReport report = SampleCapturesTest.analyze(folder.resolve(file));
+                        assumeTrue(!report.capture().eventsLost(), "this file lost events");
+                        Expectation expectation =
+                                Expectation.ofScenario(GroundTruth.of(folder).scenario());
+                        // perf.data has no chain probe, and its script prints no module behind the symbol
+                        (file.startsWith("perf") ? expectation.rulesOnly() : expectation).check(report);
+                    }));
+                }
+            }
+        }
+        return tests;
+    }
+
+    @TestFactory
+    List<DynamicTest> workloadsInEveryFormat() throws IOException {
+        List<DynamicTest> tests = new ArrayList<>();
+        for (Path folder : withFile("trace-mono.txt")) {
+            String workload = folder.getFileName().toString();
+            for (String file : OTHER_FORMATS) {
+                if (!workload.startsWith("rxfault-") && Files.exists(folder.resolve(file))) {
+                    tests.add(DynamicTest.dynamicTest(folder + "/" + file, () -> {
+                        AnalysisReport report = SampleCapturesTest.analyze(folder.resolve(file));
+                        assumeTrue(!report.capture().eventsLost(), "this file lost events");
+                        Expectation.ofWorkload(workload).rulesOnly().check(report);
+                    }));
+                }
+            }
+        }
+        return tests;
+    }
+
+    /** The sampled files of loss, whatever tells of it, and nothing that holes can have made. */
+    @TestFactory
+    List<DynamicTest> lossyRecordings() throws IOException {
+        List<DynamicTest> tests = new ArrayList<>();
+        try (Stream<Path> found = Files.walk(root())) {
+            for (Path file : found.filter(p -> p.getParent().endsWith("lossy")
+                            && p.getFileName().toString().matches("(perf|trace)-lost.*\\.(data|dat|txt)")
+                            && !p.getFileName().toString().matches(".*(stats|dump).*"))
+                    .sorted()
+                    .toList()) {
+                tests.add(DynamicTest.dynamicTest(
+                        file.toString(),
+                        () -> Expectation.of()
+                                .not("repost-leak", "double-post", "enomem-unexplained")
+                                .check(SampleCapturesTest.analyze(file))));
+            }
+        }
+        return tests;
+    }
+
     @TestFactory
     List<DynamicTest> workloads() throws IOException {
         List<DynamicTest> tests = new ArrayList<>();

@@ -3,16 +3,24 @@ package dev.verbscope.analyzer.detect;
 import dev.verbscope.analyzer.detect.Finding.Confidence;
 import dev.verbscope.analyzer.detect.Finding.Severity;
 import dev.verbscope.analyzer.ledger.ReceiveQueue;
+import dev.verbscope.analyzer.verbs.VerbsSink;
 import dev.verbscope.traces.event.ImportStat;
 import dev.verbscope.traces.event.ImportStats;
 import dev.verbscope.traces.event.TraceInfo;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 
 /** What in the capture is not to be trusted: loss, missed probes, damage, clocks, events that cannot be joined. */
 final class CaptureQuality implements Detector {
+    /** Queues named in a sentence. */
+    private static final int SHOWN = 4;
+
     @Override
     public void finish(CaptureFacts capture, Consumer<Finding> findings) {
         ImportStats stats = capture.stats();
@@ -60,6 +68,21 @@ final class CaptureQuality implements Detector {
             problems.add("the trace clock has no seconds: rates and latencies cannot be told");
             remedies.add("record with trace_clock mono");
         }
+        Map<String, Long> trusted = new LinkedHashMap<>();
+        List<String> never = new ArrayList<>();
+        for (ReceiveQueue queue : capture.queues()) {
+            if (queue.everDistrusted() && queue.trustedFrom() != VerbsSink.UNKNOWN) {
+                trusted.put(queue.name(), queue.trustedFrom());
+            } else if (queue.everDistrusted()) {
+                never.add(queue.name());
+            }
+        }
+        if (!trusted.isEmpty()) {
+            problems.add("the level of " + named(trusted.keySet()) + " can be relied on again behind the last hole");
+        }
+        if (!never.isEmpty()) {
+            problems.add("the level of " + named(never) + " cannot be relied on behind the last hole");
+        }
         if (problems.isEmpty()) {
             return;
         }
@@ -76,11 +99,18 @@ final class CaptureQuality implements Detector {
             finding.fact("probe_hits_missed", hits);
             new TreeMap<>(capture.missed().byProbe()).forEach((probe, n) -> finding.fact("missed." + probe, n));
         }
+        trusted.forEach((queue, from) -> finding.fact("trusted_from_ns." + queue, from));
         String first = stats.firstMalformed();
         if (first != null) {
             finding.fact("first_malformed", first);
         }
         findings.accept(finding.advice(remedies.isEmpty() ? "" : String.join("; ", remedies) + ".")
                 .build());
+    }
+
+    /** The first few names, and how many more. */
+    private static String named(Collection<String> queues) {
+        String text = queues.stream().limit(SHOWN).collect(Collectors.joining(", "));
+        return queues.size() > SHOWN ? text + " and " + (queues.size() - SHOWN) + " more" : text;
     }
 }

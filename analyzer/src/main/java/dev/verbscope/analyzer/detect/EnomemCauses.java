@@ -79,7 +79,7 @@ final class EnomemCauses implements Detector {
                         && sorted.unpolled.isEmpty()
                         && sorted.inError.isEmpty();
                 long count = one ? queue.callsReturning(-Errno.ENOMEM) : sorted.full.size();
-                findings.accept(ringFull(queue, sorted.full, count));
+                findings.accept(ringFull(capture, queue, sorted.full, count));
             }
             if (!sorted.unpolled.isEmpty()) {
                 findings.accept(unpolled(queue, sorted.unpolled));
@@ -116,6 +116,7 @@ final class EnomemCauses implements Detector {
 
     private static Sorted sort(ReceiveQueue queue) {
         Sorted sorted = new Sorted();
+        List<FailedCall> drains = new ArrayList<>();
         for (FailedCall call : queue.failedCalls()) {
             if (call.result() != -Errno.ENOMEM) {
                 continue;
@@ -126,6 +127,8 @@ final class EnomemCauses implements Detector {
                 sorted.argument.add(call);
             } else if (!ringFull(queue, call)) {
                 sorted.unknown.add(call);
+            } else if (call.troubled() != null && call.stuck() && call.badNumSge() == 0) {
+                drains.add(call);
             } else if (call.troubled() != null && call.stuck()) {
                 sorted.inError.add(call);
             } else if (freedByPoll(queue) && waited(queue, call)) {
@@ -134,6 +137,8 @@ final class EnomemCauses implements Detector {
                 sorted.full.add(call);
             }
         }
+        // a drain's post, which has no SGEs, is made in ERR: it finds no room if the ring was full before
+        (sorted.inError.isEmpty() ? sorted.full : sorted.inError).addAll(drains);
         return sorted;
     }
 
@@ -293,18 +298,25 @@ final class EnomemCauses implements Detector {
         return queue.hasHoles() && level * FAR_OF >= max * FAR;
     }
 
-    private static Finding ringFull(ReceiveQueue queue, List<FailedCall> calls, long count) {
+    private static Finding ringFull(CaptureFacts capture, ReceiveQueue queue, List<FailedCall> calls, long count) {
         FailedCall first = calls.get(0);
         int level = first.outstandingBefore() + first.accepted();
+        // without completions the level only grows, and says nothing of the ring
+        boolean levelShown = capture.showsCompletions(queue) || queue.wrsPosted() == level;
         Finding.Builder finding = Finding.of(
                         "enomem-ring-full",
                         Severity.ERROR,
-                        queue.sinceCreation() && !queue.hasHoles() && queue.uncertainCalls() == 0
-                                ? Confidence.CERTAIN
-                                : Confidence.LIKELY,
+                        !levelShown
+                                ? Confidence.POSSIBLE
+                                : queue.sinceCreation() && !queue.hasHoles() && queue.uncertainCalls() == 0
+                                        ? Confidence.CERTAIN
+                                        : Confidence.LIKELY,
                         queue)
                 .title(queue.name() + ": " + count + (count == 1 ? " post" : " posts")
-                        + " refused with -ENOMEM, the ring being full at " + level + " WRs")
+                        + " refused with -ENOMEM, the ring being full"
+                        + (levelShown
+                                ? " at " + level + " WRs"
+                                : " as it seems: no completion of it is in the capture"))
                 .cause(
                         "Every slot of the ring held a receive that had not completed, so the driver had no room. -ENOMEM"
                                 + " here has nothing to do with memory: the consumer posts more than it has completions for.")
@@ -326,6 +338,9 @@ final class EnomemCauses implements Detector {
         }
         if (queue.depthTold() > 0) {
             finding.fact("depth", queue.depthTold());
+        }
+        if (!levelShown) {
+            finding.settle("completions of this queue: a probe on the consumer's done callback");
         }
         if (!queue.sinceCreation()) {
             finding.settle("a capture from before the QP was created, so that the level is absolute");

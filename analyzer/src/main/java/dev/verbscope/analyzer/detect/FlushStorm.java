@@ -6,9 +6,11 @@ import dev.verbscope.analyzer.ledger.PostCall;
 import dev.verbscope.analyzer.ledger.ReceiveQueue;
 import dev.verbscope.analyzer.verbs.EventRef;
 import dev.verbscope.analyzer.verbs.WcStatus;
+import dev.verbscope.traces.event.TraceInfo;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A burst of WR_FLUSH_ERR and what started it. Flushing is how every queue ends: with a drain or a disconnect and no
@@ -16,6 +18,9 @@ import java.util.function.Consumer;
  */
 final class FlushStorm implements Detector {
     private static final int MIN_FLUSHES = 2;
+
+    /** A teardown takes so long at most from its first flush to its drain. */
+    private static final double TEARDOWN_SECONDS = 0.1;
 
     private static final class State {
         long postedInError;
@@ -40,16 +45,26 @@ final class FlushStorm implements Detector {
 
     @Override
     public void finish(CaptureFacts capture, Consumer<Finding> findings) {
+        boolean othersDrained = states.values().stream().anyMatch(s -> s.drained)
+                || capture.ledger().queues().stream().anyMatch(ReceiveQueue::drained);
         for (ReceiveQueue queue : capture.queues()) {
             long flushes = queue.receives(WcStatus.WR_FLUSH_ERR);
             State state = states.getOrDefault(queue, new State());
             boolean error = queue.firstError() != null;
             boolean closing = state.drained || capture.ledger().disconnects() > 0 || queue.drained();
+            // a recorder may stop in the middle of a teardown, before this queue's drain
+            closing |= othersDrained || cutSoonAfter(capture, queue.firstFlush());
             if (flushes < MIN_FLUSHES || (closing && !error && state.postedInError == 0)) {
                 continue;
             }
             findings.accept(finding(queue, flushes, state.postedInError, error));
         }
+    }
+
+    private static boolean cutSoonAfter(CaptureFacts capture, @Nullable EventRef flush) {
+        return flush != null
+                && capture.info().timeUnit() == TraceInfo.TimeUnit.NANOSECONDS
+                && capture.seconds(flush.time(), capture.lastTime()) < TEARDOWN_SECONDS;
     }
 
     private static Finding finding(ReceiveQueue queue, long flushes, long postedInError, boolean error) {

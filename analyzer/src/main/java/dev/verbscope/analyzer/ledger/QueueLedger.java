@@ -39,6 +39,9 @@ public final class QueueLedger implements VerbsSink {
     /** Receives that one completion may overtake without a doubt where wr_ids repeat. */
     private static final int MAX_OVERTAKEN = 4;
 
+    /** Bytes of an object that holds a WR and what its wr_id points to. */
+    private static final long MAX_OBJECT = 1 << 16;
+
     /** WRs of one queue that are remembered as outstanding: more than any device's ring has. */
     private static final int MAX_OUTSTANDING = 1 << 17;
 
@@ -297,8 +300,7 @@ public final class QueueLedger implements VerbsSink {
         }
         takePending(call);
         long id = wrId;
-        if (id == UNKNOWN && wr != UNKNOWN && call.headWrId != UNKNOWN && call.headWr != UNKNOWN) {
-            // WRs embedded in the consumer's own objects lie at one distance from what wr_id points to
+        if (id == UNKNOWN && wr != UNKNOWN && embedded(call)) {
             id = wr + (call.headWrId - call.headWr);
         }
         call.wrEntries++;
@@ -478,6 +480,14 @@ public final class QueueLedger implements VerbsSink {
         settle(call);
     }
 
+    /**
+     * Whether wr_id points into the consumer's object that also holds the WR: then those of a chain lie at one distance from
+     * their WRs. A wr_id that is a number tells nothing of the others.
+     */
+    private static boolean embedded(PostCall call) {
+        return call.headWr != UNKNOWN && call.headWrId != UNKNOWN && Math.abs(call.headWr - call.headWrId) < MAX_OBJECT;
+    }
+
     /** Whether the capture shows what the queue's driver does WR by WR. */
     private boolean innerProbed(ReceiveQueue queue) {
         return innerProbedDrivers.contains(queue.driver);
@@ -502,7 +512,7 @@ public final class QueueLedger implements VerbsSink {
             long wrId = UNKNOWN;
             if (i == 0) {
                 wrId = call.headWrId;
-            } else if (wr != UNKNOWN && call.headWr != UNKNOWN && call.headWrId != UNKNOWN) {
+            } else if (wr != UNKNOWN && embedded(call)) {
                 wrId = wr + (call.headWrId - call.headWr);
             }
             int numSge = i == 0 ? call.headNumSge : UNKNOWN_INT;
@@ -516,6 +526,9 @@ public final class QueueLedger implements VerbsSink {
     /** Index of the WR that {@code *bad_wr} pointed to, -1 where the capture does not tell. */
     private static int badByPointer(PostCall call, long badWr) {
         if (badWr != UNKNOWN && badWr != 0) {
+            if (loops(call)) {
+                return -1; // it is reached again and again: the address does not tell which time
+            }
             if (badWr == call.headWr) {
                 return 0;
             }
@@ -526,6 +539,17 @@ public final class QueueLedger implements VerbsSink {
             }
         }
         return call.headNext == 0 || (call.chainComplete && call.chainCount == 1) ? 0 : -1;
+    }
+
+    private static boolean loops(PostCall call) {
+        for (int i = 0; i < call.chainCount; i++) {
+            for (int k = i + 1; k < call.chainCount; k++) {
+                if (call.chain[i] == call.chain[k]) {
+                    return true;
+                }
+            }
+        }
+        return false;
     }
 
     private void settle(PostCall call) {

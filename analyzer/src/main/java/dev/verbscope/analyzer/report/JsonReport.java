@@ -185,7 +185,7 @@ public final class JsonReport {
         json.writeObjectFieldStart("doorbells");
         json.writeNumberField("count", figures.doorbells());
         json.writeNumberField("per_second", Math.round(figures.doorbellsPerSecond() * 10) / 10.0);
-        json.writeStringField("basis", "inferred");
+        json.writeStringField("basis", figures.doorbellBasis());
         json.writeStringField("kind", figures.driver().doorbell().label());
         json.writeEndObject();
         json.writeEndObject();

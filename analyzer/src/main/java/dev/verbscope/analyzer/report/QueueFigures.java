@@ -49,7 +49,15 @@ public final class QueueFigures {
 
     /** Calls that announced something, were each to end in one doorbell; 0 for a driver that has none. */
     public long doorbells() {
+        if (queue.doorbells() > 0) {
+            return queue.doorbells();
+        }
         return driver().doorbell() == DriverFacts.Doorbell.NONE ? 0 : queue.callsWithAccepted();
+    }
+
+    /** {@code observed} where a probe showed the doorbells, else {@code inferred} from the calls. */
+    public String doorbellBasis() {
+        return queue.doorbells() > 0 ? "observed" : "inferred";
     }
 
     /** Doorbells a second between the first and the last call; 0 for a clock without seconds. */

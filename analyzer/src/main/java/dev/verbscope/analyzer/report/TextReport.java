@@ -209,7 +209,11 @@ public final class TextReport {
             out.append("; doorbell: ").append(figures.driver().doorbell().label());
             if (figures.doorbells() > 0) {
                 out.append(String.format(
-                        Locale.ROOT, " %d (inferred), %.0f/s", figures.doorbells(), figures.doorbellsPerSecond()));
+                        Locale.ROOT,
+                        " %d (%s), %.0f/s",
+                        figures.doorbells(),
+                        figures.doorbellBasis(),
+                        figures.doorbellsPerSecond()));
             }
             out.append('\n');
         }
