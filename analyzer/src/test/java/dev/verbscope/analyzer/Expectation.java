@@ -60,6 +60,21 @@ final class Expectation {
         }
     }
 
+    /** Whether findings are what they should be, without an assertion. */
+    boolean holds(List<Finding> findings) {
+        for (Wanted want : wanted) {
+            if (findings.stream()
+                    .noneMatch(f -> f.rule().equals(want.rule)
+                            && want.facts.entrySet().stream()
+                                    .allMatch(e -> String.valueOf(f.facts().get(e.getKey()))
+                                            .equals(e.getValue().toString())))) {
+                return false;
+            }
+        }
+        return findings.stream().map(Finding::rule).noneMatch(unwanted::contains)
+                && (!nothingGrave || findings.stream().noneMatch(f -> f.severity() != Finding.Severity.INFO));
+    }
+
     private static final String[] ENOMEM = {
         "enomem-ring-full",
         "enomem-unpolled-cq",

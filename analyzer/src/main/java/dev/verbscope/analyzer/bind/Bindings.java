@@ -13,6 +13,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -23,6 +24,9 @@ public final class Bindings {
     private static final String SHIPPED = "bindings.json";
 
     private final Map<String, List<Binding>> byEvent = new HashMap<>();
+
+    /** Entries for names that end in something, by what they end in. */
+    private final Map<String, List<Binding>> bySuffix = new LinkedHashMap<>();
 
     /** The bindings that come with the tool. */
     public static Bindings shipped() throws IOException {
@@ -52,7 +56,15 @@ public final class Bindings {
 
     /** Entries for an event name, in the order in which they are tried. */
     List<Binding> forEvent(String name) {
-        return byEvent.getOrDefault(name, List.of());
+        List<Binding> exact = byEvent.getOrDefault(name, List.of());
+        List<Binding> all = exact;
+        for (Map.Entry<String, List<Binding>> entry : bySuffix.entrySet()) {
+            if (name.endsWith(entry.getKey())) {
+                all = new ArrayList<>(all);
+                all.addAll(entry.getValue());
+            }
+        }
+        return all;
     }
 
     private void read(String source, InputStream in) throws IOException {
@@ -149,7 +161,10 @@ public final class Bindings {
             }
             Binding binding = new Binding(system, events, kind, fields, srq, layer, receive, consumer);
             for (String event : events) {
-                byEvent.computeIfAbsent(event, k -> new ArrayList<>()).add(binding);
+                boolean ending = event.startsWith("*");
+                (ending ? bySuffix : byEvent)
+                        .computeIfAbsent(ending ? event.substring(1) : event, k -> new ArrayList<>())
+                        .add(binding);
             }
         }
 

@@ -19,6 +19,7 @@ record ArgumentFault(Kind kind, String sentence, Confidence confidence) {
         SRQ_ATTACHED("srq-attached"),
         QP_STATE("qp-state"),
         RING_FULL("ring-full"),
+        NO_QUEUE("no-receive-queue"),
         DEVICE_ERROR("device-error"),
         UNKNOWN("unknown");
 
@@ -51,6 +52,12 @@ record ArgumentFault(Kind kind, String sentence, Confidence confidence) {
                     Kind.SRQ_ATTACHED,
                     "The QP takes its receives from " + queue.viaSrq().name()
                             + ", so a post to the QP itself is refused.",
+                    Confidence.CERTAIN);
+        }
+        if (queue.depthTold() == 0) {
+            return new ArgumentFault(
+                    Kind.NO_QUEUE,
+                    "The QP was created with max_recv_wr 0: it has no receive queue to post to.",
                     Confidence.CERTAIN);
         }
         int known = queue.maxNumSgeAccepted();

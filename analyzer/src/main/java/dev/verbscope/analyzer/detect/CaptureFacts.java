@@ -2,6 +2,7 @@ package dev.verbscope.analyzer.detect;
 
 import dev.verbscope.analyzer.ledger.QueueLedger;
 import dev.verbscope.analyzer.ledger.ReceiveQueue;
+import dev.verbscope.analyzer.verbs.WitnessLayer;
 import dev.verbscope.traces.event.ImportStat;
 import dev.verbscope.traces.event.ImportStats;
 import dev.verbscope.traces.event.TraceInfo;
@@ -40,6 +41,19 @@ public record CaptureFacts(
     /** Whether the input says that events are missing, and not where: then no level can be relied on. */
     public boolean lossWithoutPlace() {
         return stats.get(ImportStat.LOSS_MARKS) > ledger.lossMarks();
+    }
+
+    /**
+     * Whether the capture would show that a receive of the queue completed: it shows some of the queue's, or it shows every
+     * CQE of the driver.
+     */
+    public boolean showsCompletions(ReceiveQueue queue) {
+        return queue.receiveCompletions() > 0
+                || ledger.queues().stream()
+                        .anyMatch(q -> q.layer() == WitnessLayer.CQE_MADE
+                                && (q.driver().equals(queue.driver())
+                                        || q.driver().isEmpty())
+                                && q.receiveCompletions() + q.otherCompletions() > 0);
     }
 
     /** Seconds between two times, 0 for a clock without seconds. */

@@ -110,8 +110,18 @@ final class ConsumerAccounting implements Detector {
                         kernel)
                 .advice("Look at the exits that give entries back after a failed post.")
                 .build()));
+        boolean holes = capture.eventsLost()
+                || capture.ledger().unmatchedReturns() > 0
+                || capture.ledger().queues().stream()
+                        .anyMatch(
+                                q -> q.completionsMissed() > 0 || q.announcementsMissed() > 0 || q.callsUnknown() > 0);
         twice.forEach((queue, seen) -> findings.accept(KernelLog.knownBugs(
-                        begin(queue, "completed-twice", seen)
+                        begin(
+                                        queue,
+                                        "completed-twice",
+                                        seen,
+                                        // one may be a post that the capture lost without a mark
+                                        holes || seen.count < 2 ? Severity.INFO : Severity.WARNING)
                                 .title(queue.name() + ": " + seen.count + (seen.count == 1 ? " receive" : " receives")
                                         + " completed twice with no post between")
                                 .cause(
@@ -148,7 +158,15 @@ final class ConsumerAccounting implements Detector {
     }
 
     private static Finding.Builder begin(@Nullable ReceiveQueue queue, String reason, Seen seen) {
-        return Finding.of("consumer-accounting", Severity.WARNING, Confidence.LIKELY, queue)
+        return begin(queue, reason, seen, Severity.WARNING);
+    }
+
+    private static Finding.Builder begin(@Nullable ReceiveQueue queue, String reason, Seen seen, Severity severity) {
+        return Finding.of(
+                        "consumer-accounting",
+                        severity,
+                        severity == Severity.INFO ? Confidence.POSSIBLE : Confidence.LIKELY,
+                        queue)
                 .fact("reason", reason)
                 .fact("count", seen.count)
                 .evidence(seen.evidence);

@@ -99,6 +99,12 @@ final class DoublePost implements Detector {
         }
         ReceiveQueue queue = call.queue();
         WrList wrs = queue.wrs();
+        if (queue.resultUnknownOf(wrs.call(earlier))) {
+            return; // the driver may have refused the first of the two
+        }
+        // posted once more between the two completions: there was one post at a time, and a completion was missed
+        long again = wrs.wrId(record);
+        pending.removeIf(s -> s.firstCompleted && s.queue == queue && s.wrId == again);
         long a = wrs.sgeAddress(earlier);
         long b = wrs.sgeAddress(record);
         boolean bothKnown = a != VerbsSink.UNKNOWN && b != VerbsSink.UNKNOWN;
@@ -223,12 +229,21 @@ final class DoublePost implements Detector {
     }
 
     private static boolean doubtful(CaptureFacts capture, ReceiveQueue queue) {
-        return capture.eventsLost() || queue.completionsMissed() > 0 || queue.postsMissed() > 0;
+        return capture.eventsLost()
+                || queue.completionsMissed() > 0
+                || queue.postsMissed() > 0
+                || !capture.showsCompletions(queue);
     }
 
     private static Finding finding(ReceiveQueue queue, Cause cause, Confirmed found) {
         int ids = found.ids.size();
-        return Finding.of("double-post", Severity.ERROR, found.inferred ? Confidence.LIKELY : Confidence.CERTAIN, queue)
+        // where events of the queue are missing, one of them may be the completion between the two posts
+        boolean holes = queue.hasHoles();
+        return Finding.of(
+                        "double-post",
+                        holes ? Severity.WARNING : Severity.ERROR,
+                        holes || found.inferred ? Confidence.LIKELY : Confidence.CERTAIN,
+                        queue)
                 .title(queue.name() + ": " + ids + (ids == 1 ? " buffer" : " buffers")
                         + " queued again while still in the queue")
                 .cause("Cause: " + cause.words + ". The device will write two messages into one buffer.")

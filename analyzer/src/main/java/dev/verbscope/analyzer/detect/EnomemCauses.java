@@ -23,6 +23,11 @@ import java.util.function.Consumer;
 final class EnomemCauses implements Detector {
     private static final int MAX_ERRORS = 100;
 
+    /** A level below so many of {@link #FAR_OF} parts is far from full, whatever was missed. */
+    private static final int FAR = 1;
+
+    private static final int FAR_OF = 2;
+
     /** A queue that never held more tells nothing by being low. */
     private static final int MIN_LEVEL = 4;
 
@@ -117,19 +122,32 @@ final class EnomemCauses implements Detector {
             }
             if (queue.viaSrq() != null && queue.wrsPosted() == 0) {
                 sorted.onSrq.add(call);
-            } else if (tooManySges(queue, call)) {
+            } else if (tooManySges(queue, call) || (alike(queue) && !ringFull(queue, call))) {
                 sorted.argument.add(call);
             } else if (!ringFull(queue, call)) {
                 sorted.unknown.add(call);
             } else if (call.troubled() != null && call.stuck()) {
                 sorted.inError.add(call);
-            } else if (freedByPoll(queue) && (call.unpolled() > 0 || (call.unpolled() < 0 && call.unpolledSeen()))) {
+            } else if (freedByPoll(queue) && waited(queue, call)) {
                 sorted.unpolled.add(call);
             } else {
                 sorted.full.add(call);
             }
         }
         return sorted;
+    }
+
+    /** Whether completions waited to be polled when the post failed. */
+    private static boolean waited(ReceiveQueue queue, FailedCall call) {
+        CqAccount cq = queue.cq();
+        return call.unpolled() > 0
+                || (call.unpolled() < 0
+                        && (call.unpolledSeen() || (cq != null && cq.foundWaitingAfter(call.number()))));
+    }
+
+    /** The driver has one errno for a full ring and for too many SGEs, so that what is not the one is the other. */
+    private static boolean alike(ReceiveQueue queue) {
+        return DriverFacts.ofModule(queue.driver()).fullAndTooManySgesAlike() && queue.outstandingMax() > 0;
     }
 
     private static boolean freedByPoll(ReceiveQueue queue) {
@@ -194,7 +212,9 @@ final class EnomemCauses implements Detector {
                         + " a slot of the ring is free again only when its completion is polled, and "
                         + (first.unpolled() > 0
                                 ? first.unpolled() + " completions were waiting at the failing post."
-                                : "the CQ's completion handler had run and nobody had polled since.")
+                                : first.unpolledSeen()
+                                        ? "the CQ's completion handler had run and nobody had polled since."
+                                        : "the CQ had not been polled for long; the next poll found a whole batch at once.")
                         + " The consumer does not post too much; it polls too little.")
                 .fact("outstanding", first.outstandingBefore() + first.accepted())
                 .fact("failed_calls", calls.size());
@@ -257,13 +277,20 @@ final class EnomemCauses implements Detector {
     }
 
     /**
-     * At the failing WR the queue held as many as it ever did: no post has shown that there is room for more. Posts that
-     * the capture missed may be among them.
+     * At the failing WR the queue held as many as it ever did: no post has shown that there is room for more. Where posts or
+     * completions were missed, or it is not known how many WRs a call left in the queue, the level is not known so well, and
+     * only one that is far below counts as room.
      */
     private static boolean ringFull(ReceiveQueue queue, FailedCall call) {
-        long unseen = Math.min(queue.postsMissed(), queue.outstandingMax() / 4);
-        return call.outstandingBefore() + call.accepted() + unseen >= queue.outstandingMax()
-                && queue.outstandingMax() > 0;
+        int max = queue.outstandingMax();
+        int level = call.outstandingBefore() + call.accepted();
+        if (max == 0 || level >= max) {
+            return max > 0;
+        }
+        if (queue.uncertainCalls() > 0) {
+            return true;
+        }
+        return queue.hasHoles() && level * FAR_OF >= max * FAR;
     }
 
     private static Finding ringFull(ReceiveQueue queue, List<FailedCall> calls, long count) {
@@ -272,7 +299,9 @@ final class EnomemCauses implements Detector {
         Finding.Builder finding = Finding.of(
                         "enomem-ring-full",
                         Severity.ERROR,
-                        queue.sinceCreation() && queue.postsMissed() == 0 ? Confidence.CERTAIN : Confidence.LIKELY,
+                        queue.sinceCreation() && !queue.hasHoles() && queue.uncertainCalls() == 0
+                                ? Confidence.CERTAIN
+                                : Confidence.LIKELY,
                         queue)
                 .title(queue.name() + ": " + count + (count == 1 ? " post" : " posts")
                         + " refused with -ENOMEM, the ring being full at " + level + " WRs")
@@ -313,16 +342,24 @@ final class EnomemCauses implements Detector {
         return Finding.of(
                         "enomem-hidden-argument",
                         Severity.ERROR,
-                        driver.fullAndTooManySgesAlike() ? Confidence.CERTAIN : Confidence.LIKELY,
+                        driver.fullAndTooManySgesAlike() && first.badNumSge() >= 0
+                                ? Confidence.CERTAIN
+                                : Confidence.LIKELY,
                         queue)
                 .title(queue.name() + ": -ENOMEM that is too many SGEs, not a full ring")
-                .cause("The failing WR has num_sge " + first.badNumSge()
-                        + ", the largest that ever entered the queue had "
-                        + queue.maxNumSgeAccepted() + ", and the ring has held " + queue.outstandingMax()
-                        + " WRs while it held " + first.outstandingBefore() + " now."
+                .cause((first.badNumSge() >= 0
+                                ? "The failing WR has num_sge " + first.badNumSge()
+                                        + ", the largest that ever entered the queue had "
+                                        + queue.maxNumSgeAccepted() + ", and the ring"
+                                : "The ring")
+                        + " has held " + queue.outstandingMax() + " WRs while it held "
+                        + (first.outstandingBefore() + first.accepted()) + " now."
                         + (driver.fullAndTooManySgesAlike()
-                                ? " " + driver.name() + " returns -ENOMEM for both (KERNEL_FACTS.md section 4)."
+                                ? " " + driver.name()
+                                        + " returns -ENOMEM for a full ring and for too many SGEs (KERNEL_FACTS.md section 4);"
+                                        + " the ring is not full."
                                 : ""))
+                .fact("reason", "too-many-sges")
                 .fact("num_sge", first.badNumSge())
                 .fact("max_num_sge_accepted", queue.maxNumSgeAccepted())
                 .fact("bad_index", first.badIndex())
@@ -369,8 +406,11 @@ final class EnomemCauses implements Detector {
                 errors.stream().anyMatch(e -> e.call() != null && e.call().result() == 0);
         Finding.Builder finding = Finding.of(
                         "enomem-unexplained",
-                        Severity.ERROR,
-                        driverSaidZero && !capture.eventsLost() ? Confidence.CERTAIN : Confidence.LIKELY,
+                        // where events of the queue are missing, so may be the call that failed
+                        queue.hasHoles() ? Severity.INFO : Severity.ERROR,
+                        queue.hasHoles()
+                                ? Confidence.POSSIBLE
+                                : driverSaidZero && !capture.eventsLost() ? Confidence.CERTAIN : Confidence.LIKELY,
                         queue)
                 .title(queue.name() + ": -ENOMEM with the ring far from full"
                         + (driverSaidZero ? ", and the driver itself returned 0" : ""));

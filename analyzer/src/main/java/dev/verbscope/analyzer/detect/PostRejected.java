@@ -86,6 +86,7 @@ final class PostRejected implements Detector {
                             case QP_STATE -> "the QP's state does not allow it";
                             case DEVICE_ERROR -> "the device is in error";
                             case RING_FULL -> "the ring is full";
+                            case NO_QUEUE -> "the QP has no receive queue";
                             case UNKNOWN -> "cause not shown";
                         })
                 .cause(fault.sentence())
@@ -116,6 +117,7 @@ final class PostRejected implements Detector {
                                         + " WRs before the failing one are in the queue.";
                             case SRQ_ATTACHED -> "Post to the SRQ with ib_post_srq_recv.";
                             case QP_STATE -> "Post after the QP has reached INIT and before it is torn down.";
+                            case NO_QUEUE -> "Ask create_qp for the receives that will be posted.";
                             case RING_FULL ->
                                 "Post only as many receives as have completed, or create the QP with a larger"
                                         + " max_recv_wr.";

@@ -2,6 +2,7 @@ package dev.verbscope.analyzer.detect;
 
 import dev.verbscope.analyzer.detect.Finding.Confidence;
 import dev.verbscope.analyzer.detect.Finding.Severity;
+import dev.verbscope.analyzer.ledger.PostCall;
 import dev.verbscope.analyzer.ledger.ReceiveQueue;
 import dev.verbscope.analyzer.verbs.EventRef;
 import dev.verbscope.analyzer.verbs.Moment;
@@ -9,7 +10,9 @@ import dev.verbscope.analyzer.verbs.QpState;
 import dev.verbscope.analyzer.verbs.VerbsSink;
 import dev.verbscope.analyzer.verbs.WcStatus;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -40,15 +43,70 @@ final class ReceiveSilence implements Detector {
 
     private final List<EventRef> rnrs = new ArrayList<>();
     private final List<EventRef> unanswered = new ArrayList<>();
+    private final Map<ReceiveQueue, EventRef> refusedDespitePosts = new HashMap<>();
+    private @Nullable ReceiveQueue lastFilled;
+    private boolean several;
 
     @Override
     public void otherCompletion(Moment at, ReceiveQueue queue, long wrId, int status) {
         note(at, queue.name(), status);
+        if (status == WcStatus.RNR_RETRY_EXC_ERR) {
+            contradicted(at, queue);
+        }
     }
 
     @Override
     public void consumerOtherCompletion(Moment at, String consumer, long cqId, long cid, int status, long vendorErr) {
         note(at, consumer, status);
+    }
+
+    /**
+     * An RNR while a queue held receives. Nothing joins the sender to the queue, so it is believed only where the capture
+     * has one receive queue alone and the sender has none of its own: then both ends of one connection are in it.
+     */
+    private void contradicted(Moment at, ReceiveQueue sender) {
+        if (sender.hasReceiveSide()) {
+            several = true;
+        } else if (lastFilled != null && !several && lastFilled.outstanding() > 0) {
+            refusedDespitePosts.putIfAbsent(
+                    lastFilled,
+                    at.ref(sender.name() + " completed with RNR_RETRY_EXC_ERR: its peer had no receive posted"));
+        }
+    }
+
+    @Override
+    public void wrAccepted(PostCall call, int record, int earlier) {
+        ReceiveQueue queue = call.queue();
+        if (queue != lastFilled && (queue.kind() != ReceiveQueue.Kind.QP || queue.id() > LAST_SPECIAL_QP)) {
+            several |= lastFilled != null;
+            lastFilled = queue;
+        }
+    }
+
+    private static long sinceOf(ReceiveQueue queue) {
+        return queue.lastSuccess().isSet() ? queue.lastSuccess().time() : queue.firstPostTime();
+    }
+
+    private static boolean noReceiveAfter(ReceiveQueue queue, EventRef refused) {
+        return queue.lastSuccess().ordinal() < refused.ordinal();
+    }
+
+    private Finding notSeen(ReceiveQueue queue, EventRef refused) {
+        return begin(queue, Severity.WARNING, Confidence.POSSIBLE, "not-seen-by-device")
+                .title(queue.name()
+                        + ": a sender met RNR although receives are posted, and nothing is received any more")
+                .cause(
+                        "By the posts and completions of this capture the queue held receives when a sender gave up for want of"
+                                + " one. It is the only receive queue here, so the device does not know of what is posted: a lost"
+                                + " doorbell, or a ring that modify_qp cleared.")
+                .evidence(queue.lastSuccess().isSet() ? queue.lastSuccess().ref(queue.name() + " last receive") : null)
+                .evidence(queue.lastAccepted().ref(queue.name() + " last post"))
+                .evidence(refused)
+                .advice(
+                        "Look at the address the doorbell is written to and the barrier before it, and at what modify_qp does to"
+                                + " the ring.")
+                .settle("cm_qp_create of both ends, to tie the sender to this queue; a probe on the doorbell")
+                .build();
     }
 
     private void note(Moment at, String who, int status) {
@@ -83,11 +141,24 @@ final class ReceiveSilence implements Detector {
         if (queue.clearedByReset() > 0 && queue.postedSinceReset() == 0 && backUp(queue) && !lost) {
             return clearedByReset(queue);
         }
+        if (queue.receives(WcStatus.SUCCESS) == 0 && belowRtr(queue)) {
+            return belowRtr(capture, queue);
+        }
+        EventRef refused = refusedDespitePosts.get(queue);
+        if (refused != null && !lost && refused.time() > sinceOf(queue) && noReceiveAfter(queue, refused)) {
+            return notSeen(queue, refused);
+        }
         if (queue.outstanding() == 0) {
             return null;
         }
-        if (queue.receives(WcStatus.SUCCESS) == 0 && belowRtr(queue)) {
-            return belowRtr(capture, queue);
+        EventRef err = queue.toErr();
+        if (err != null
+                && queue.state() == QpState.ERR
+                && queue.receives(WcStatus.WR_FLUSH_ERR) == 0
+                && capture.showsCompletions(queue)
+                && capture.seconds(err.time(), capture.lastTime()) >= CONNECT_SECONDS
+                && !lost) {
+            return notFlushed(queue, err);
         }
         if (queue.doorbells() > 0
                 && queue.callsSinceDoorbell() >= DOORBELLS_LOST
@@ -103,7 +174,7 @@ final class ReceiveSilence implements Detector {
     }
 
     private static boolean belowRtr(ReceiveQueue queue) {
-        return queue.readyToReceive() == null && (queue.state() == QpState.INIT || queue.state() == QpState.RESET);
+        return queue.readyToReceive() == null && queue.initialised() != null;
     }
 
     private static Finding.Builder begin(ReceiveQueue queue, Severity severity, Confidence confidence, String reason) {
@@ -115,7 +186,9 @@ final class ReceiveSilence implements Detector {
     }
 
     private Finding belowRtr(CaptureFacts capture, ReceiveQueue queue) {
-        boolean waited = capture.seconds(queue.firstPostTime(), capture.lastTime()) >= CONNECT_SECONDS;
+        EventRef end = queue.toErr() != null ? queue.toErr() : queue.firstFlush();
+        long until = end == null ? capture.lastTime() : end.time();
+        boolean waited = capture.seconds(queue.firstPostTime(), until) >= CONNECT_SECONDS;
         boolean demand = unanswered.stream().anyMatch(r -> r.time() >= queue.firstPostTime());
         return begin(
                         queue,
@@ -123,9 +196,9 @@ final class ReceiveSilence implements Detector {
                         demand || waited ? Confidence.LIKELY : Confidence.POSSIBLE,
                         "below-rtr")
                 .title(queue.name() + ": receives are posted, but the QP was never brought to RTR")
-                .cause("Nothing is received below RTR, and the last state seen is " + QpState.name(queue.state())
+                .cause("Nothing is received below RTR, and the QP was brought to INIT and not to RTR"
                         + (demand ? ". A QP of this capture got no answer from its peer meanwhile." : "."))
-                .evidence(queue.lastState())
+                .evidence(queue.initialised())
                 .evidence(demand ? unanswered.subList(0, 1) : List.of())
                 .advice("Look why the connection does not come up: the modify_qp to RTR was not called, or failed.")
                 .build();
@@ -157,6 +230,18 @@ final class ReceiveSilence implements Detector {
                 .evidence(queue.lastSuccess().isSet() ? queue.lastSuccess().ref(queue.name() + " received") : null)
                 .advice("Look at the driver's modify_qp: it must keep the receive ring on the way from INIT to RTR.")
                 .settle("kprobe_profile before and after, to know that no completion was missed by its probe")
+                .build();
+    }
+
+    private static Finding notFlushed(ReceiveQueue queue, EventRef err) {
+        return begin(queue, Severity.WARNING, Confidence.LIKELY, "not-flushed")
+                .title(queue.name() + ": in ERR, and none of " + queue.outstanding() + " receives was flushed")
+                .cause(
+                        "A QP that goes to ERR completes what is posted with WR_FLUSH_ERR. Here nothing came back, so a drain waits"
+                                + " for ever and the buffers stay with the device.")
+                .evidence(err)
+                .evidence(queue.lastAccepted().ref(queue.name() + " last post"))
+                .advice("Look at the driver's flush on the way to ERR, and whether the CQ is polled.")
                 .build();
     }
 

@@ -23,6 +23,9 @@ final class RepostLeak implements Detector {
     private static final int MIN_WINDOWS = 8;
     private static final int MIN_LOST = 3;
 
+    /** How many times the expected number of unseen posts is still chance. */
+    private static final int CHANCE = 3;
+
     private final List<EventRef> rnr = new ArrayList<>();
     private final List<EventRef> malformed = new ArrayList<>();
     private long malformedCount;
@@ -52,7 +55,7 @@ final class RepostLeak implements Detector {
                     && !capture.malformed()
                     && !capture.lossWithoutPlace()
                     && driest - full + 1 >= MIN_WINDOWS
-                    && falls(trend, full, driest)) {
+                    && falls(trend, full, driest, minLost(queue))) {
                 report(capture, queue, trend, full, driest, findings);
             } else if (ranDry(queue) && demand(trend)) {
                 reportDry(capture, queue, findings);
@@ -82,7 +85,7 @@ final class RepostLeak implements Detector {
         return full;
     }
 
-    private static boolean falls(FillTrend trend, int first, int last) {
+    private static boolean falls(FillTrend trend, int first, int last, int atLeast) {
         int previous = Integer.MAX_VALUE;
         int length = last - first + 1;
         for (int quarter = 0; quarter < 4; quarter++) {
@@ -100,7 +103,16 @@ final class RepostLeak implements Detector {
             }
             previous = high;
         }
-        return trend.high(first) - trend.high(last) >= MIN_LOST;
+        return trend.high(first) - trend.high(last) >= atLeast;
+    }
+
+    /**
+     * Posts that were not seen lower the level for as long as they are in the queue: their share of the depth, with room for
+     * chance, is no leak.
+     */
+    private static int minLost(ReceiveQueue queue) {
+        double unseen = queue.missedShare() * queue.outstandingMax();
+        return MIN_LOST + (int) Math.ceil(unseen > 0 ? CHANCE * (unseen + Math.sqrt(unseen)) : 0);
     }
 
     /** Empty, and neither closed nor uncounted. */
@@ -137,7 +149,7 @@ final class RepostLeak implements Detector {
         int batch = queue.medianWrsPerCall();
         // a consumer that posts in batches may hold up to one batch less a WR back without having lost any
         int lost = batch <= 1 ? deficit : Math.max(queue.skippedBuffers(), deficit - (batch - 1));
-        if (lost < MIN_LOST) {
+        if (lost < minLost(queue)) {
             return;
         }
         long completions = 0;
@@ -147,12 +159,12 @@ final class RepostLeak implements Detector {
         // the window of the last full level ends with the first loss: count from loss to loss
         double slope = (lost - 1.0) / Math.max(1, completions - 1);
         boolean dry = queue.sinceCreation() && trend.low(lowest) == 0;
-        boolean holes = queue.postsMissed() > 0 || queue.completionsMissed() > 0 || queue.everDistrusted();
+        boolean holes = queue.hasHoles();
         int refilled = queue.outstanding() - trend.low(lowest);
         boolean late = lowest < trend.windows() - 1 && refilled > 0;
         Finding.Builder finding = Finding.of(
                         "repost-leak",
-                        dry && !queue.everDistrusted() ? Severity.ERROR : Severity.WARNING,
+                        dry && !holes ? Severity.ERROR : Severity.WARNING,
                         holes ? Confidence.LIKELY : Confidence.CERTAIN,
                         queue)
                 .title(queue.name() + ": " + lost + " completed receives were never posted again"
@@ -238,7 +250,11 @@ final class RepostLeak implements Detector {
                         .filter(q -> q.hasReceiveSide() || q.otherCompletions() > 0)
                         .count()
                 <= 2;
-        findings.accept(Finding.of("repost-leak", pair ? Severity.ERROR : Severity.WARNING, Confidence.POSSIBLE, queue)
+        findings.accept(Finding.of(
+                        "repost-leak",
+                        pair && !queue.hasHoles() ? Severity.ERROR : Severity.WARNING,
+                        Confidence.POSSIBLE,
+                        queue)
                 .title(queue.name() + ": the queue ran dry and a sender gave up with RNR")
                 .cause(queue.wrsPosted() + " receives were posted, all completed, none replaced them, and a QP of this"
                         + " capture then found its peer without a receive.")

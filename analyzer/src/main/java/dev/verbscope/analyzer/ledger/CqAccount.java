@@ -1,11 +1,16 @@
 package dev.verbscope.analyzer.ledger;
 
+import com.carrotsearch.hppc.LongHashSet;
 import dev.verbscope.analyzer.verbs.Mark;
+import dev.verbscope.analyzer.verbs.Moment;
 import dev.verbscope.analyzer.verbs.VerbsSink;
 import org.jspecify.annotations.Nullable;
 
 /** What is known of a completion queue, by its address or by its restrack id: made, polled, and how it is polled. */
 public final class CqAccount {
+    /** A CQ was left alone for long when it was not polled for so many usual gaps between polls. */
+    private static final int LONG_IDLE = 8;
+
     private final long key;
     private final boolean byPointer;
     long made;
@@ -20,6 +25,10 @@ public final class CqAccount {
     long schedules;
     long entries = -1;
     long waitingMax;
+    private long firstPoll;
+    private long failedCall;
+    private long failedTime;
+    private final LongHashSet waitedFor = new LongHashSet();
     final Mark lastPoll = new Mark();
     final Mark lastSchedule = new Mark();
     final Mark lastMade = new Mark();
@@ -112,7 +121,41 @@ public final class CqAccount {
         return lastSchedule;
     }
 
-    void polled(int asked, int returned) {
+    /**
+     * Whether the poll behind a failed post found a whole batch waiting although the CQ had been left alone for long before
+     * it: the completions were there when the post failed.
+     *
+     * @param number the call's place among all calls
+     */
+    public boolean foundWaitingAfter(long number) {
+        return waitedFor.contains(number);
+    }
+
+    /** A post to a queue of this CQ failed. */
+    void postFailed(PostCall call) {
+        if (failedCall == 0 && lastPoll.isSet()) {
+            failedCall = call.number();
+            failedTime = call.time();
+        }
+    }
+
+    void polledAt(Moment at, int asked, int returned) {
+        if (failedCall != 0) {
+            long idle = failedTime - lastPoll.time();
+            long meanGap = polls < 2 ? Long.MAX_VALUE : (lastPoll.time() - firstPoll) / (polls - 1);
+            if (asked > 0 && returned >= asked && meanGap < Long.MAX_VALUE && idle > LONG_IDLE * Math.max(1, meanGap)) {
+                waitedFor.add(failedCall);
+            }
+            failedCall = 0;
+        }
+        if (polls == 0) {
+            firstPoll = at.time();
+        }
+        polled(asked, returned);
+        lastPoll.set(at);
+    }
+
+    private void polled(int asked, int returned) {
         polls++;
         polled += returned;
         if (asked != VerbsSink.UNKNOWN_INT) {

@@ -36,6 +36,12 @@ public final class QueueLedger implements VerbsSink {
     /** Calls that can be open at once; beyond it the oldest is given up as never seen to return. */
     private static final int MAX_OPEN = 64;
 
+    /** Receives that one completion may overtake without a doubt where wr_ids repeat. */
+    private static final int MAX_OVERTAKEN = 4;
+
+    /** WRs of one queue that are remembered as outstanding: more than any device's ring has. */
+    private static final int MAX_OUTSTANDING = 1 << 17;
+
     /** Calls remembered after their end, for what a consumer says of them. */
     private static final int MAX_RECENT = 64;
 
@@ -396,6 +402,13 @@ public final class QueueLedger implements VerbsSink {
             queue.anonymous++;
         } else {
             int earlier = queue.wrs.find(wrId);
+            queue.everRepeated |= earlier != WrList.NONE;
+            if (queue.wrs.size() >= MAX_OUTSTANDING) {
+                // a capture without completions must not fill the memory
+                queue.wrs.remove(queue.wrs.oldest());
+                queue.completionsMissed++;
+                earlier = queue.wrs.find(wrId);
+            }
             call.lastWasIdle = queue.idleNoMore(wrId);
             int record = queue.wrs.add(
                     wrId,
@@ -523,6 +536,7 @@ public final class QueueLedger implements VerbsSink {
             // the driver's own steps still tell what it took; a WR it was busy with is taken for accepted
             takePending(call);
             queue.callsUnknown++;
+            queue.resultUnknown(call.number);
             call.acceptedExact = false;
             if (call.wrEntries == 0) {
                 queue.uncertainCalls++;
@@ -533,6 +547,9 @@ public final class QueueLedger implements VerbsSink {
         } else {
             queue.callsByError.addTo(call.result, 1);
             queue.keepFailed(call);
+            if (queue.cq != null) {
+                queue.cq.postFailed(call);
+            }
         }
         if (call.accepted > 0) {
             queue.callsSinceDoorbell = call.doorbells > 0 ? 0 : queue.callsSinceDoorbell + 1;
@@ -619,7 +636,7 @@ public final class QueueLedger implements VerbsSink {
             java.util.Arrays.fill(queue.otherByStatus, 0);
             queue.midLifeReceives = 0;
         }
-        if (cq != UNKNOWN && queue.cq == null && layer != WitnessLayer.CONSUMER_DONE) {
+        if (cq != UNKNOWN && queue.cq == null) {
             queue.cq = cqByPointer(cq);
         }
         queue.vendorErr = vendorErr;
@@ -688,6 +705,12 @@ public final class QueueLedger implements VerbsSink {
     private void receive(Moment at, ReceiveQueue queue, int record, long wrId, int status, long byteLen) {
         long sequence = record == WrList.NONE ? -1 : queue.wrs.sequence(record);
         if (record != WrList.NONE && queue.kind() == ReceiveQueue.Kind.QP) {
+            if (queue.everRepeated && !believed(queue, record)) {
+                // of a wr_id that was queued twice the first post may be the one that was missed
+                countReceive(at, queue, WrList.NONE, wrId, status, byteLen);
+                queue.postsMissed++;
+                return;
+            }
             dropOvertaken(queue, record);
         }
         countReceive(at, queue, record, wrId, status, byteLen);
@@ -736,6 +759,25 @@ public final class QueueLedger implements VerbsSink {
         } else {
             queue.midLifeReceives++;
         }
+    }
+
+    /**
+     * Whether the completion is that of this record. One that would overtake many is believed when the next one stands
+     * close behind it.
+     */
+    private static boolean believed(ReceiveQueue queue, int record) {
+        long sequence = queue.wrs.sequence(record);
+        int overtaken = 0;
+        for (int r = queue.wrs.oldest(); r != record && overtaken <= MAX_OVERTAKEN; r = queue.wrs.next(r)) {
+            overtaken++;
+        }
+        if (overtaken <= MAX_OVERTAKEN) {
+            queue.doubted = -1;
+            return true;
+        }
+        boolean behind = queue.doubted >= 0 && sequence > queue.doubted && sequence - queue.doubted <= MAX_OVERTAKEN;
+        queue.doubted = behind ? -1 : sequence;
+        return behind;
     }
 
     /** Receives of a QP complete in the order of the ring: whatever was before this one must have completed, unseen. */
@@ -843,6 +885,9 @@ public final class QueueLedger implements VerbsSink {
         if (batch == null || batch.queue != queue || batch.count == 0) {
             return;
         }
+        if (posted > batch.count) {
+            queue.announcementsMissed += posted - batch.count;
+        }
         // the chain is built by prepending: of a cut chain the WRs announced last were posted (KERNEL_FACTS.md 2.2)
         retract(queue, batch, batch.count - posted);
         if (posted > 0) {
@@ -921,7 +966,10 @@ public final class QueueLedger implements VerbsSink {
         ReceiveQueue counted = queue.joinedTo != null ? queue.joinedTo : queue;
         counted.consumerErrors.addTo(result, 1);
         PostCall last = lastCall(at);
-        FailedCall call = last != null && last.queue == counted ? FailedCall.of(last) : null;
+        PostCall running = openCall(at);
+        // a call that is still open here is the one that failed, and its return was missed
+        boolean returned = running == null || running.queue != counted;
+        FailedCall call = last != null && last.queue == counted && returned ? FailedCall.of(last) : null;
         int outstanding = counted.outstanding();
         EventRef where = at.ref(counted.name() + ": " + consumer + " got " + result + " from its post");
         ConsumerError error = new ConsumerError(counted, consumer, result, where, call, asked, outstanding);
@@ -1018,8 +1066,7 @@ public final class QueueLedger implements VerbsSink {
             return;
         }
         CqAccount account = cqAccount(cqId);
-        account.polled(requested, returned);
-        account.lastPoll.set(at);
+        account.polledAt(at, requested, returned);
     }
 
     @Override
@@ -1043,8 +1090,7 @@ public final class QueueLedger implements VerbsSink {
             if (poll.pid == at.pid() && poll.cpu == at.cpu() && poll.softirq == at.softirq()) {
                 polls.remove(i);
                 if (returned >= 0) {
-                    poll.cq.polled(poll.requested, returned);
-                    poll.cq.lastPoll.set(at);
+                    poll.cq.polledAt(at, poll.requested, returned);
                 }
                 return;
             }

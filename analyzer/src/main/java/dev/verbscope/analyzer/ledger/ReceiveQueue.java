@@ -1,6 +1,7 @@
 package dev.verbscope.analyzer.ledger;
 
 import com.carrotsearch.hppc.IntLongHashMap;
+import com.carrotsearch.hppc.LongHashSet;
 import dev.verbscope.analyzer.verbs.EventRef;
 import dev.verbscope.analyzer.verbs.Mark;
 import dev.verbscope.analyzer.verbs.Moment;
@@ -31,6 +32,9 @@ public final class ReceiveQueue {
 
     /** Buffers remembered as completed and not posted again. */
     private static final int MAX_IDLE = 1 << 16;
+
+    /** Calls of unknown result kept one by one. */
+    private static final int MAX_UNKNOWN = 4096;
 
     /** State changes kept one by one. */
     private static final int MAX_STATES = 32;
@@ -79,6 +83,7 @@ public final class ReceiveQueue {
     long postsMissed;
     long completionsMissed;
     long uncertainCalls;
+    long announcementsMissed;
 
     // completions
     WitnessLayer layer = WitnessLayer.CONSUMER_DONE;
@@ -104,6 +109,9 @@ public final class ReceiveQueue {
 
     @Nullable
     EventRef lastState;
+
+    @Nullable
+    EventRef initialised;
 
     @Nullable
     EventRef readyToReceive;
@@ -144,6 +152,14 @@ public final class ReceiveQueue {
     @Nullable
     CqAccount cq;
 
+    /** Whether a wr_id was ever queued while it was queued already: then a completion can be taken for another's. */
+    boolean everRepeated;
+
+    /** Place of a completion that would have overtaken many, and is not believed yet. */
+    long doubted = -1;
+
+    private final LongHashSet callsOfUnknownResult = new LongHashSet();
+
     // loss
     private long sequenceAtLoss = -1;
     private long trustedFrom = VerbsSink.UNKNOWN;
@@ -178,6 +194,11 @@ public final class ReceiveQueue {
     /** The last state change, null if none was seen. */
     public @Nullable EventRef lastState() {
         return lastState;
+    }
+
+    /** The first change to INIT, null if none was seen. */
+    public @Nullable EventRef initialised() {
+        return initialised;
     }
 
     /** The last change to RTR, null if none was seen. */
@@ -278,6 +299,34 @@ public final class ReceiveQueue {
         return sequenceAtLoss < 0;
     }
 
+    /** A call ended without its return being seen. */
+    void resultUnknown(long call) {
+        if (callsOfUnknownResult.size() < MAX_UNKNOWN) {
+            callsOfUnknownResult.add(call);
+        }
+    }
+
+    /** Whether that call's return was not seen, so that its last WR may have been refused. */
+    public boolean resultUnknownOf(long call) {
+        return callsOfUnknownResult.contains(call);
+    }
+
+    /** Whether something of this queue is not in the capture, whether or not a mark says so. */
+    public boolean hasHoles() {
+        return everDistrusted || postsMissed > 0 || completionsMissed > 0 || callsUnknown > 0;
+    }
+
+    /** Share of the posts that were not seen, as far as completions tell of them. */
+    public double missedShare() {
+        long all = wrsPosted + postsMissed;
+        return all == 0 ? 0 : (double) (postsMissed + callsUnknown) / all;
+    }
+
+    /** Whether a wr_id was ever queued while it was queued already. */
+    public boolean everRepeated() {
+        return everRepeated;
+    }
+
     /** Whether events went missing during the queue's life. */
     public boolean everDistrusted() {
         return everDistrusted;
@@ -312,6 +361,7 @@ public final class ReceiveQueue {
     }
 
     void changedState(int newState, EventRef where) {
+        boolean wasErr = state == QpState.ERR;
         state = newState;
         lastState = where;
         if (states.size() < MAX_STATES) {
@@ -325,12 +375,22 @@ public final class ReceiveQueue {
                 }
                 postedSinceReset = 0;
             }
-            case QpState.INIT -> confirmReset();
+            case QpState.INIT -> {
+                confirmReset();
+                if (initialised == null) {
+                    initialised = where;
+                }
+            }
             case QpState.RTR -> {
                 readyToReceive = where;
                 newestAtRtr = wrs.nextSequence();
             }
-            case QpState.ERR -> toErr = where;
+            case QpState.ERR -> {
+                if (!wasErr) {
+                    toErr = where;
+                    receivesInTrouble = 0;
+                }
+            }
             default -> {}
         }
     }
@@ -557,6 +617,11 @@ public final class ReceiveQueue {
         return completionsMissed;
     }
 
+    /** WRs that the consumer says it posted and whose own events are not in the capture. */
+    public long announcementsMissed() {
+        return announcementsMissed;
+    }
+
     /** Calls of which it is not known how many WRs entered the queue. */
     public long uncertainCalls() {
         return uncertainCalls;
@@ -591,6 +656,11 @@ public final class ReceiveQueue {
             sum += count;
         }
         return sum;
+    }
+
+    /** The most exact layer that its completions were seen at. */
+    public WitnessLayer layer() {
+        return layer;
     }
 
     /** Receives whose post was before the capture. */

@@ -22,6 +22,8 @@ final class RuleText {
             Map.entry("receive-silence", "Posts succeed and nothing completes."),
             Map.entry("post-latency", "Some post calls took far longer than the others."),
             Map.entry("queue-sizing", "The depth of the queue or of the poll does not fit the traffic."),
+            Map.entry("consumer-accounting", "A consumer's own events contradict each other."),
+            Map.entry("kernel-log", "Lines of the kernel log that speak of the receive path."),
             Map.entry("capture-quality", "The capture is not complete: what is not to be trusted."));
 
     private RuleText() {}
