@@ -46,6 +46,7 @@ public final class ProfileDiff {
     private final @Nullable String driver;
     private final List<Difference> differences = new ArrayList<>();
     private final List<String> compared = new ArrayList<>();
+    private final Map<String, List<String>> otherEvents = new LinkedHashMap<>();
 
     private ProfileDiff(KernelProfile a, KernelProfile b, @Nullable String driver) {
         this.a = a;
@@ -67,6 +68,7 @@ public final class ProfileDiff {
         for (String scenario : scenarios) {
             diff.scenario(scenario);
         }
+        diff.emitted();
         diff.compared.add(
                 scenarios.size() == 1
                         ? "scenario " + scenarios.get(0)
@@ -294,20 +296,31 @@ public final class ProfileDiff {
         events(subject, eventsA.byName, eventsB.byName);
     }
 
+    private void emitted() {
+        otherEvents.forEach((change, subjects) -> {
+            String[] parts = change.split("\n", -1);
+            add(
+                    Kind.EVENTS,
+                    Weight.NOTE,
+                    subjects.size() <= 3
+                            ? String.join("; ", subjects)
+                            : subjects.get(0) + " and " + (subjects.size() - 1) + " more runs",
+                    "other events are emitted",
+                    parts[0],
+                    parts[1],
+                    "");
+        });
+    }
+
     private void events(String subject, Map<String, Long> ofA, Map<String, Long> ofB) {
         Set<String> onlyA = new TreeSet<>(ofA.keySet());
         onlyA.removeAll(ofB.keySet());
         Set<String> onlyB = new TreeSet<>(ofB.keySet());
         onlyB.removeAll(ofA.keySet());
         if (!onlyA.isEmpty() || !onlyB.isEmpty()) {
-            add(
-                    Kind.EVENTS,
-                    Weight.NOTE,
-                    subject,
-                    "other events are emitted",
-                    onlyA.isEmpty() ? "-" : String.join(", ", onlyA),
-                    onlyB.isEmpty() ? "-" : String.join(", ", onlyB),
-                    "");
+            String change = (onlyA.isEmpty() ? "-" : String.join(", ", onlyA)) + "\n"
+                    + (onlyB.isEmpty() ? "-" : String.join(", ", onlyB));
+            otherEvents.computeIfAbsent(change, c -> new ArrayList<>()).add(subject);
         }
     }
 
@@ -412,7 +425,20 @@ public final class ProfileDiff {
             GroundTruth.@Nullable FailedCall callA,
             GroundTruth.FailedCall callB,
             String which) {
-        if (callA == null) {
+        boolean fullRing = callB.result() == -Errno.ENOMEM
+                && callB.driverResult() == -Errno.ENOMEM
+                && sges(scenario, callB).isEmpty();
+        if (callA == null && fullRing) {
+            add(
+                    Kind.BEHAVIOUR,
+                    Weight.CHANGES,
+                    subject,
+                    "the ring is met full: " + which,
+                    "accepted",
+                    outcome(callB),
+                    "How full the ring is follows from timing, and what a post costs differs between the two: a consumer"
+                            + " that posts without counting is near the edge on both.");
+        } else if (callA == null) {
             add(
                     Kind.BEHAVIOUR,
                     Weight.BREAKS,

@@ -20,6 +20,9 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
+import java.util.concurrent.Callable;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
 import javax.imageio.ImageIO;
 import javax.xml.parsers.DocumentBuilderFactory;
 import org.junit.jupiter.api.Test;
@@ -30,6 +33,28 @@ import org.w3c.dom.Document;
 /** What is drawn, as far as a test can tell; how it looks was looked at. */
 class ChartsTest {
     private static final Path SAMPLES = Path.of("..", "traces", "samples", "6.1.0-50-amd64");
+
+    /** Read once for all kinds. */
+    private static final Supplier<ChartSource> DRY = once(() -> sample("rxfault-leak_dry"));
+
+    private static final Supplier<ChartSource> CHAIN = once(() -> sample("rxfault-chain"));
+    private static final Supplier<ChartSource> MANY = once(() -> text(manyQueues(500)));
+
+    private static Supplier<ChartSource> once(Callable<ChartSource> read) {
+        AtomicReference<ChartSource> known = new AtomicReference<>();
+        return () -> {
+            ChartSource source = known.get();
+            if (source == null) {
+                try {
+                    source = read.call();
+                } catch (Exception e) {
+                    throw new AssertionError(e);
+                }
+                known.set(source);
+            }
+            return source;
+        };
+    }
 
     static ChartSource sample(String name) throws IOException {
         try (TraceReader reader =
@@ -60,10 +85,9 @@ class ChartsTest {
 
     private static long pixels(BufferedImage image, Color colour) {
         long n = 0;
-        for (int y = 0; y < image.getHeight(); y++) {
-            for (int x = 0; x < image.getWidth(); x++) {
-                n += (image.getRGB(x, y) & 0xffffff) == (colour.getRGB() & 0xffffff) ? 1 : 0;
-            }
+        int wanted = colour.getRGB() & 0xffffff;
+        for (int pixel : image.getRGB(0, 0, image.getWidth(), image.getHeight(), null, 0, image.getWidth())) {
+            n += (pixel & 0xffffff) == wanted ? 1 : 0;
         }
         return n;
     }
@@ -109,8 +133,8 @@ class ChartsTest {
     @ParameterizedTest
     @EnumSource(ChartKind.class)
     void everyKindIsDrawnOfOneCaptureAndOfTwo(ChartKind kind) throws Exception {
-        ChartSource dry = sample("rxfault-leak_dry");
-        ChartSource chain = sample("rxfault-chain");
+        ChartSource dry = DRY.get();
+        ChartSource chain = CHAIN.get();
         for (Theme theme : Theme.values()) {
             Picture one = Charts.of(kind, List.of(dry), Charts.Look.page(theme));
             BufferedImage image = png(one);
@@ -134,7 +158,7 @@ class ChartsTest {
     @ParameterizedTest
     @EnumSource(value = ChartKind.class, names = "CQ_BATCH", mode = EnumSource.Mode.EXCLUDE)
     void fiveHundredQueuesShareAPage(ChartKind kind) throws Exception {
-        ChartSource many = text(manyQueues(500));
+        ChartSource many = MANY.get();
         assertThat(many.receiving()).hasSize(500);
         Picture picture = Charts.of(kind, List.of(many), Charts.Look.page(Theme.LIGHT));
         BufferedImage image = png(picture);

@@ -44,7 +44,7 @@ public final class RdmaApi {
         dma = new Dma(kernel, gate);
         mrs = new MemoryRegions(kernel, gate);
         mws = new MemoryWindows(kernel, gate);
-        cqs = new CompletionQueues(gate, verbs);
+        cqs = new CompletionQueues(kernel, gate, verbs);
         srqs = new SharedReceiveQueues(kernel, gate, verbs);
         qps = new QueuePairs(kernel, verbs);
         mcast = new Multicast(gate);

@@ -77,6 +77,23 @@ class QueuesTest {
     }
 
     @Test
+    void aCqInUseIsWarnedOfWhereTheFunctionIsVoid() {
+        for (String version : List.of("4.19", "5.10", "6.12")) {
+            List<String> log = new ArrayList<>();
+            Machine x = new Machine.Setup(pair.sim, pair.fabric, Pair.linux(version), "mlx5")
+                    .traced((def, task, flags, depth, nanos, values, text) -> {
+                        if (text != null) {
+                            log.add(text);
+                        }
+                    })
+                    .boot();
+            Pair.End end = new Pair.End(x, QpType.RC, ALL);
+            assertThat(x.api.cqs.ibDestroyCq(end.cq)).isEqualTo(-Errno.EBUSY);
+            assertThat(log).hasSize(version.equals("4.19") ? 0 : 1).allMatch(l -> l.startsWith("WARNING: "));
+        }
+    }
+
+    @Test
     @Covers(value = "ib_create_cq", outcome = "-EINVAL")
     void cqsThatCannotBe() {
         refused(-Errno.EINVAL, () -> m.api.cqs.ibCreateCq(m.device, null, null, 0, 0));
