@@ -37,10 +37,24 @@ class ArchitectureTest {
                     "dev.verbscope.analyzer.bind..",
                     "dev.verbscope.analyzer.ledger..",
                     "dev.verbscope.analyzer.detect..",
-                    "dev.verbscope.analyzer.report..")
+                    "dev.verbscope.analyzer.report..",
+                    "dev.verbscope.analyzer.timeline..",
+                    "dev.verbscope.analyzer.chart..",
+                    "dev.verbscope.analyzer.html..")
             .should()
             .dependOnClassesThat()
             .resideInAPackage("dev.verbscope.kmodel..");
+
+    /** Starting must not pay for pictures: only what makes or draws them may know what draws. */
+    @ArchTest
+    static final ArchRule onlyChartsDraw = noClasses()
+            .that()
+            .resideInAPackage("dev.verbscope..")
+            .and()
+            .resideOutsideOfPackage("dev.verbscope.analyzer.chart..")
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage("java.awt..", "org.jfree..", "org.apache.batik..");
 
     @ArchTest
     static final ArchRule detectorsKnowNoFormat = noClasses()

@@ -92,14 +92,15 @@ final class DoorbellChart extends TimeChart {
         StringBuilder alt = new StringBuilder(picture.title()).append(". ");
         for (int i = 0; i < queues.size(); i++) {
             QueueSeries queue = queues.get(i);
-            XYPlot plot = timePlot(i >= queues.size() - across, i % across == 0 ? unit : "");
+            XYPlot plot = timePlot(i >= queues.size() - across, i % across == 0 ? unit : "", across);
             plot.getRangeAxis().setRange(0, top * 1.08);
             double[] rate = rates.get(i);
             double[] peak = peaks.get(i);
+            // what is added first is drawn on top
+            plots.area(plot, columns, theme.series(0), c -> rate[c]);
             if (anyPeak) {
                 plots.bars(plot, columns, theme.shade(0), c -> peak[c]);
             }
-            plots.area(plot, columns, theme.series(0), c -> rate[c]);
             long calls = queue.total(Metric.CALLS);
             double perCall = (double) queue.total(Metric.WRS) / calls;
             String heading = Charts.name(queue.queue()) + ": " + Units.si(calls) + " calls, " + Units.si(perCall)

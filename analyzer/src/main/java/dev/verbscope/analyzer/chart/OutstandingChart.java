@@ -52,7 +52,7 @@ final class OutstandingChart extends TimeChart {
         List<String> notes = new ArrayList<>();
         for (int i = 0; i < queues.size(); i++) {
             ReceiveQueue queue = queues.get(i).queue();
-            XYPlot plot = timePlot(i >= queues.size() - across, i % across == 0 ? "WRs" : "");
+            XYPlot plot = timePlot(i >= queues.size() - across, i % across == 0 ? "WRs" : "", across);
             plots.band(plot, columns, theme.series(0), columns.levels(queues.get(i)));
             QueueFigures figures = new QueueFigures(first().report().capture(), queue);
             double top = Math.max(1, queue.outstandingMax());
@@ -187,7 +187,7 @@ final class OutstandingChart extends TimeChart {
         int across = across(pairs.size());
         StringBuilder alt = new StringBuilder(picture.title()).append(", two captures overlaid. ");
         for (int p = 0; p < pairs.size(); p++) {
-            XYPlot plot = timePlot(p >= pairs.size() - across, p % across == 0 ? "WRs" : "");
+            XYPlot plot = timePlot(p >= pairs.size() - across, p % across == 0 ? "WRs" : "", across);
             StringBuilder heading = new StringBuilder();
             for (int i = 0; i < 2; i++) {
                 QueueSeries queue = pairs.get(p)[i];

@@ -6,6 +6,8 @@ import java.awt.Color;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.IntFunction;
+import org.jfree.chart.axis.NumberAxis;
+import org.jfree.chart.axis.NumberTickUnit;
 import org.jfree.chart.plot.XYPlot;
 
 /** What charts over time have in common: the time axis, panels for few queues and a map for many. */
@@ -53,7 +55,25 @@ abstract class TimeChart {
     }
 
     XYPlot timePlot(boolean labelled, String yLabel) {
-        return plots.plot(labelled ? timeLabel() : "", 0, span, yLabel);
+        return timePlot(labelled, yLabel, 1);
+    }
+
+    /** A plot over time, one of {@code across} beside each other. */
+    XYPlot timePlot(boolean labelled, String yLabel, int across) {
+        XYPlot plot = plots.plot(labelled ? timeLabel() : "", 0, span, yLabel);
+        ((NumberAxis) plot.getDomainAxis()).setTickUnit(new NumberTickUnit(step(span / (across == 1 ? 15 : 7))));
+        return plot;
+    }
+
+    /** The least of 1, 2 and 5 times a power of ten that is no smaller. */
+    static double step(double least) {
+        double decade = Math.pow(10, Math.floor(Math.log10(least)));
+        for (double times : new double[] {1, 2, 5}) {
+            if (decade * times >= least * 0.999) {
+                return decade * times;
+            }
+        }
+        return decade * 10;
     }
 
     Picture.Panel map(

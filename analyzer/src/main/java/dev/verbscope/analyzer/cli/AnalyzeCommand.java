@@ -114,7 +114,7 @@ final class AnalyzeCommand implements Callable<Integer> {
                 merge ? List.of(files) : files.stream().map(List::of).toList()) {
             List<LedgerListener> listeners = html == null ? List.of() : List.of(HtmlOutput.timeline());
             timelines.addAll(listeners);
-            AnalysisReport report = captures.analyze(capture, listeners, event -> {});
+            AnalysisReport report = captures.analyze(capture, Watch.by(listeners));
             reports.add(anonymise ? Anonymised.of(report, anonymiser) : report);
         }
         if (output == null) {

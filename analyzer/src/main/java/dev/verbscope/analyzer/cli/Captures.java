@@ -3,11 +3,9 @@ package dev.verbscope.analyzer.cli;
 import dev.verbscope.analyzer.Analysis;
 import dev.verbscope.analyzer.bind.Bindings;
 import dev.verbscope.analyzer.detect.MissedHits;
-import dev.verbscope.analyzer.ledger.LedgerListener;
 import dev.verbscope.analyzer.probe.BundleInput;
 import dev.verbscope.analyzer.probe.ProbeMisses;
 import dev.verbscope.analyzer.report.AnalysisReport;
-import dev.verbscope.traces.event.TraceEvent;
 import dev.verbscope.traces.event.TraceInfo;
 import dev.verbscope.traces.event.TraceReader;
 import dev.verbscope.traces.format.EventCatalog;
@@ -16,7 +14,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.function.Consumer;
 
 /** Opens captures and analyses them, for every command that does. */
 final class Captures {
@@ -36,17 +33,15 @@ final class Captures {
      * Analyses a capture.
      *
      * @param files one file, or several of one host, which are read as one by time
-     * @param listeners told while the ledger grows
-     * @param each told of each item of the capture
+     * @param watch who looks on
      */
-    AnalysisReport analyze(List<String> files, List<LedgerListener> listeners, Consumer<TraceEvent> each)
-            throws IOException {
+    AnalysisReport analyze(List<String> files, Watch watch) throws IOException {
         if (files.size() == 1 && isBundle(files.get(0))) {
-            return analyzeBundle(Path.of(files.get(0)), listeners, each);
+            return analyzeBundle(Path.of(files.get(0)), watch);
         }
         EventCatalog catalog = EventCatalog.shipped();
         try (TraceReader reader = TraceInputs.openAll(files, file -> input.open(file, catalog))) {
-            return Analysis.run(reader, bindings, MissedHits.UNKNOWN, listeners, each);
+            return run(reader, MissedHits.UNKNOWN, watch);
         }
     }
 
@@ -56,8 +51,7 @@ final class Captures {
                 && BundleInput.isBundle(Path.of(file));
     }
 
-    private AnalysisReport analyzeBundle(Path file, List<LedgerListener> listeners, Consumer<TraceEvent> each)
-            throws IOException {
+    private AnalysisReport analyzeBundle(Path file, Watch watch) throws IOException {
         try (BundleInput bundle = BundleInput.open(file);
                 TraceReader reader = TraceInputs.open(bundle.trace().toString(), EventCatalog.shipped())) {
             TraceInfo info = reader.info();
@@ -66,7 +60,13 @@ final class Captures {
             }
             ProbeMisses misses = bundle.misses();
             MissedHits missed = misses == null ? MissedHits.UNKNOWN : new MissedHits(misses.missed(), misses.exact());
-            return Analysis.run(reader, bindings, missed, listeners, each);
+            return run(reader, missed, watch);
         }
+    }
+
+    private AnalysisReport run(TraceReader reader, MissedHits missed, Watch watch) throws IOException {
+        AnalysisReport report = Analysis.run(reader, bindings, missed, watch.listeners(), watch.each());
+        watch.atEnd().accept(reader);
+        return report;
     }
 }

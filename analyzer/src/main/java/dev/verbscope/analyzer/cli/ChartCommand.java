@@ -115,7 +115,7 @@ final class ChartCommand implements Callable<Integer> {
         List<ChartSource> sources = new ArrayList<>();
         for (String file : files) {
             Timeline timeline = new Timeline();
-            AnalysisReport report = captures.analyze(List.of(file), List.of(timeline), event -> {});
+            AnalysisReport report = captures.analyze(List.of(file), Watch.by(List.of(timeline)));
             sources.add(new ChartSource(Labels.of(file, files), report, timeline));
         }
         Picture picture;

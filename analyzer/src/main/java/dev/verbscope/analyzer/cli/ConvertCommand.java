@@ -1,5 +1,6 @@
 package dev.verbscope.analyzer.cli;
 
+import dev.verbscope.analyzer.bind.Bindings;
 import dev.verbscope.traces.convert.Conversion;
 import dev.verbscope.traces.event.ImportStat;
 import dev.verbscope.traces.event.TraceReader;
@@ -13,6 +14,8 @@ import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ITypeConverter;
@@ -27,7 +30,11 @@ import picocli.CommandLine.TypeConversionException;
 /** {@code verbscope convert}: a capture in another format. */
 @Command(
         name = "convert",
-        description = "Writes a capture in another format: every event of IN is one event of OUT.",
+        description = {
+            "Writes a capture in another format: every event of IN is one event of OUT.",
+            "--to perfetto is a view of it for ui.perfetto.dev instead: each receive queue with its post calls,",
+            "completions and fill level, and the findings of analyze at their times."
+        },
         mixinStandardHelpOptions = true,
         sortOptions = false,
         exitCodeListHeading = "%nExit codes:%n",
@@ -41,6 +48,7 @@ import picocli.CommandLine.TypeConversionException;
             "  verbscope convert --to csv trace.dat events.csv",
             "  verbscope convert --to tracefs perf.data - | less",
             "  verbscope convert --to trace.dat trace.txt trace.dat",
+            "  verbscope convert --to perfetto trace.dat trace.pftrace    (open it at ui.perfetto.dev)",
             "  verbscope convert --to tracefs --columns time=ts:s,event=name,pid=tid other.csv -"
         })
 final class ConvertCommand implements Callable<Integer> {
@@ -48,7 +56,8 @@ final class ConvertCommand implements Callable<Integer> {
     enum Target {
         TRACEFS("tracefs"),
         CSV("csv"),
-        TRACE_DAT("trace.dat");
+        TRACE_DAT("trace.dat"),
+        PERFETTO("perfetto");
 
         final String label;
 
@@ -64,7 +73,8 @@ final class ConvertCommand implements Callable<Integer> {
                         return target;
                     }
                 }
-                throw new TypeConversionException("expected tracefs, csv or trace.dat, found \"" + value + "\"");
+                throw new TypeConversionException(
+                        "expected tracefs, csv, trace.dat or perfetto, found \"" + value + "\"");
             }
         }
     }
@@ -84,7 +94,9 @@ final class ConvertCommand implements Callable<Integer> {
             paramLabel = "FORMAT",
             required = true,
             converter = Target.Converter.class,
-            description = "Format to write: tracefs (text as in /sys/kernel/tracing/trace), csv, trace.dat.")
+            description =
+                    "Format to write: tracefs (text as in /sys/kernel/tracing/trace), csv, trace.dat, perfetto (track events of"
+                            + " the receive queues; opens in ui.perfetto.dev).")
     private Target target = Target.TRACEFS;
 
     @Option(
@@ -92,6 +104,12 @@ final class ConvertCommand implements Callable<Integer> {
             paramLabel = "6|7",
             description = "Version of trace.dat: 7 (the default), or 6 for tools that do not know 7.")
     private int datVersion = 7;
+
+    @Option(
+            names = "--bindings",
+            paramLabel = "FILE",
+            description = "For perfetto: a file that says what your own probes mean; may be given more than once.")
+    private List<Path> bindings = new ArrayList<>();
 
     @Mixin
     private InputOptions input = new InputOptions();
@@ -140,6 +158,9 @@ final class ConvertCommand implements Callable<Integer> {
         }
         try (OutputStream stream =
                 standardOutput ? unclosed() : new BufferedOutputStream(Files.newOutputStream(path(out)))) {
+            if (target == Target.PERFETTO) {
+                return PerfettoOutput.write(reader, Bindings.withFiles(bindings), stream);
+            }
             return target == Target.CSV
                     ? Conversion.toCsv(reader, catalog, stream)
                     : Conversion.toTracefs(reader, stream);

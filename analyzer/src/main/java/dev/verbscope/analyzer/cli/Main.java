@@ -76,6 +76,8 @@ public final class Main implements Runnable {
         Map<String, Class<?>> commands = new LinkedHashMap<>();
         commands.put("analyze", AnalyzeCommand.class);
         commands.put("info", InfoCommand.class);
+        commands.put("diff", DiffCommand.class);
+        commands.put("chart", ChartCommand.class);
         commands.put("convert", ConvertCommand.class);
         commands.put("probe", ProbeCommand.class);
         commands.put("doctor", DoctorCommand.class);

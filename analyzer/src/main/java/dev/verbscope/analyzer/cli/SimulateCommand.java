@@ -8,6 +8,10 @@ import dev.verbscope.kmodel.scenario.Simulation;
 import dev.verbscope.kmodel.scenario.SimulationResult;
 import dev.verbscope.kmodel.trace.FormatFilesSink;
 import dev.verbscope.kmodel.trace.TracefsTextSink;
+import dev.verbscope.traces.convert.Conversion;
+import dev.verbscope.traces.event.TraceReader;
+import dev.verbscope.traces.format.EventCatalog;
+import dev.verbscope.traces.io.TraceInputs;
 import java.io.BufferedOutputStream;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
@@ -41,7 +45,7 @@ import picocli.CommandLine.Spec;
             "  verbscope simulate ring-full | verbscope analyze -",
             "  verbscope simulate ring-full --profile linux-6.12 --driver mlx5 --set consumer.repost.batch=8",
             "  verbscope simulate --replay captures/*/ --profile linux-6.12    (would this fail on 6.12?)",
-            "  verbscope simulate healthy-batch-16 --seed 7 --out run/    (trace.txt, events/, groundtruth.json)",
+            "  verbscope simulate healthy-batch-16 --seed 7 --out run/    (trace.txt, trace.dat, events/, groundtruth.json)",
             "",
             "The article-* profiles are the wrapper as an article describes it; no mainline kernel has it."
         })
@@ -95,8 +99,9 @@ final class SimulateCommand implements Callable<Integer> {
     @Option(
             names = "--out",
             paramLabel = "DIR",
-            description = "Write trace.txt, events/*/*/format and groundtruth.json there; without it the trace goes to"
-                    + " standard output.")
+            description =
+                    "Write trace.txt, trace.dat, events/*/*/format and groundtruth.json there; without it the trace goes to"
+                            + " standard output.")
     private @Nullable Path out;
 
     @Override
@@ -144,6 +149,11 @@ final class SimulateCommand implements Callable<Integer> {
         }
         try (OutputStream truth = new BufferedOutputStream(Files.newOutputStream(out.resolve("groundtruth.json")))) {
             result.writeGroundTruth(truth);
+        }
+        Path text = out.resolve("trace.txt");
+        EventCatalog formats = EventCatalog.folder(out.resolve("events"), EventCatalog.shipped());
+        try (TraceReader reader = TraceInputs.open(text.toString(), formats)) {
+            Conversion.toTraceDat(reader, formats, out.resolve("trace.dat"));
         }
         PrintWriter err = spec.commandLine().getErr();
         err.println("verbscope: " + result.events() + " events written to " + out.resolve("trace.txt")

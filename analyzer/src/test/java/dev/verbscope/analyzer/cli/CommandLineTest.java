@@ -260,7 +260,7 @@ class CommandLineTest {
         assertThat(Files.readString(to)).endsWith("           <...>-0       [000]      1.500000: x: \n");
         assertThat(run("convert", "--to", "html", other.toString(), to.toString()))
                 .isEqualTo(2);
-        assertThat(err.toString()).contains("expected tracefs, csv or trace.dat, found \"html\"");
+        assertThat(err.toString()).contains("expected tracefs, csv, trace.dat or perfetto, found \"html\"");
         assertThat(run("convert", "--to", "csv", "--columns", "when=ts", other.toString(), to.toString()))
                 .isEqualTo(2);
         assertThat(run("convert", "--to", "csv", other.toString(), other.toString()))

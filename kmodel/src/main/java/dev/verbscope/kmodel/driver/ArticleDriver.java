@@ -37,5 +37,23 @@ public final class ArticleDriver {
     /** The check that some drivers make while they fill a WQE (article 4.2, hint): a key they do not know. */
     public static final Check SOFTWARE_LKEY_CHECK = new Check(Condition.UNKNOWN_LKEY, -Errno.EINVAL);
 
+    /** The article's driver without the check of num_sge: more SGEs than granted are left out (article 2.1, 3.4). */
+    public static final DriverFacts TRUNCATES = unchecked("article-truncates", DriverFacts.Overflow.TRUNCATED);
+
+    /** The article's driver without the check of num_sge: more SGEs than granted go over the next slot (article 2.1). */
+    public static final DriverFacts OVERWRITES =
+            unchecked("article-overwrites", DriverFacts.Overflow.OVERWRITES_NEIGHBOUR);
+
+    private static DriverFacts unchecked(String name, DriverFacts.Overflow overflow) {
+        return DriverFacts.page(name, "none: the article's", "article 2.1, 3.4", FACTS.symbols())
+                .perWr(new Check(Condition.RING_FULL, -Errno.ENOMEM), new Check(Condition.NEGATIVE_SGES, -Errno.EINVAL))
+                .srqPerWr(
+                        new Check(Condition.RING_FULL, -Errno.ENOMEM),
+                        new Check(Condition.NEGATIVE_SGES, -Errno.EINVAL))
+                .errors(FACTS.errors())
+                .overflow(overflow)
+                .build();
+    }
+
     private ArticleDriver() {}
 }

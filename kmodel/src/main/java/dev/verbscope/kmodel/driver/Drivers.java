@@ -348,6 +348,9 @@ public final class Drivers {
             new Page(MTHCA, ALWAYS),
             new Page(OCRDMA, ALWAYS));
 
+    /** What the article says that some drivers do; no real driver, so not in the list of them. */
+    private static final List<DriverFacts> PERSONALITIES = List.of(ArticleDriver.TRUNCATES, ArticleDriver.OVERWRITES);
+
     private Drivers() {}
 
     private static Symbols symbols(
@@ -369,8 +372,14 @@ public final class Drivers {
     /**
      * The page of a driver in a kernel; empty if there is no such driver or that kernel does not have it with kernel
      * verbs. The article's profiles are of no release and get the newest page.
+     * {@code article-truncates} and {@code article-overwrites} are the article's driver without its check of num_sge.
      */
     public static Optional<DriverFacts> of(String name, KernelProfile profile) {
+        for (DriverFacts personality : PERSONALITIES) {
+            if (personality.name().equals(name)) {
+                return Optional.of(personality);
+            }
+        }
         KernelVersion kernel = profile.version();
         DriverFacts found = null;
         for (Page page : PAGES) {

@@ -53,8 +53,8 @@ public final class GenericDriver implements DeviceOps {
     private final DriverFacts facts;
     private final DriverCosts costs;
     private final Hca hca;
-    private final CacheLines cache;
     private final HcaControl control;
+    private final CacheLines cache;
     private final long postRecvEntry;
     private final long postSrqEntry;
     private final long postOneEntry;
@@ -103,6 +103,11 @@ public final class GenericDriver implements DeviceOps {
         return hca;
     }
 
+    @Override
+    public HcaControl control() {
+        return control;
+    }
+
     /** What things cost. */
     public DriverCosts costs() {
         return costs;
@@ -114,11 +119,6 @@ public final class GenericDriver implements DeviceOps {
      */
     public int announceNanos() {
         return facts.doorbell().kind() == Doorbell.Kind.NONE ? 0 : costs.busNanos();
-    }
-
-    @Override
-    public HcaControl control() {
-        return control;
     }
 
     /** The facts it runs over. */

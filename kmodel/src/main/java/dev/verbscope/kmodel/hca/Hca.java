@@ -78,8 +78,8 @@ public final class Hca {
         this.rules = rules;
         this.cqPostEntry = cqPostEntry;
         this.completionTask = completionTask;
-        this.qpEventEntry = kernel.text().function("__ib_qp_event_handler", 0x40, "ib_core");
         this.dma = new DmaSpace(kernel, DmaSpace.Kind.DIRECT, true);
+        this.qpEventEntry = kernel.text().function("__ib_qp_event_handler", 0x40, "ib_core");
     }
 
     /** What the device sees of memory; a direct mapping of coherent memory unless {@link #dma(DmaSpace)} says more. */
@@ -465,10 +465,6 @@ public final class Hca {
         return WcStatus.SUCCESS;
     }
 
-    private static long crossings(long addr, long bytes) {
-        return ((addr + Math.max(bytes, 1) - 1) >>> PAGE_SHIFT) - (addr >>> PAGE_SHIFT);
-    }
-
     /** The same, and the bytes go where the segments say; those of a GRH count as the message's. */
     private WcStatus scatter(HcaQp qp, RecvRing ring, int bytes, Inbound in) {
         byte[] data = in.data();
@@ -497,6 +493,10 @@ public final class Hca {
             return rules.tooLong();
         }
         return WcStatus.SUCCESS;
+    }
+
+    private static long crossings(long addr, long bytes) {
+        return ((addr + Math.max(bytes, 1) - 1) >>> PAGE_SHIFT) - (addr >>> PAGE_SHIFT);
     }
 
     private boolean stale(long addr, long bytes) {
@@ -676,8 +676,7 @@ public final class Hca {
 
     void raise(IbEventType type, int number, @Nullable Consumer<IbEventType> handler) {
         kernel.observer().asyncEvent(type, number);
-        boolean ofQp = type == IbEventType.QP_FATAL || type == IbEventType.QP_LAST_WQE_REACHED;
-        if (ofQp && kernel.tracer().on()) {
+        if (type.ofQp() && kernel.tracer().on()) {
             long[] v = kernel.tracer().values();
             v[0] = qpEventEntry.address();
             v[1] = type.number();

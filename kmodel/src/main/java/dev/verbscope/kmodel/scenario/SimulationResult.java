@@ -117,6 +117,11 @@ public record SimulationResult(
                 g.writeString(rule);
             }
             g.writeEndArray();
+            g.writeArrayFieldStart("conditions");
+            for (Conditions condition : Conditions.of(this)) {
+                g.writeString(condition.label());
+            }
+            g.writeEndArray();
             writePlanted(g);
             g.writeNumberField("messages_received", received);
             g.writeNumberField("buffers_never_reposted", leaked);

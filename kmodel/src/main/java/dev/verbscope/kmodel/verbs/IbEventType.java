@@ -35,6 +35,11 @@ public enum IbEventType {
         return number;
     }
 
+    /** Whether it is an event of a QP, which its handler gets. */
+    public boolean ofQp() {
+        return (number >= QP_FATAL.number && number <= PATH_MIG_ERR.number) || this == QP_LAST_WQE_REACHED;
+    }
+
     /** What {@code ib_event_msg()} says. */
     public String message() {
         return message;

@@ -46,7 +46,6 @@ import org.jspecify.annotations.Nullable;
 public final class PerfDataReader implements TraceReader {
     private static final int HEADER = 8;
     private static final int FILE_HEADER = 104;
-    private static final int PIPE_HEADER = 16;
     private static final int SMALLEST_FILE_HEADER = 72;
     private static final int FEATURE_BITS = 256;
     private static final int SIMPLEPERF_FEATURES = 128;
@@ -54,6 +53,9 @@ public final class PerfDataReader implements TraceReader {
     private static final int SIMPLEPERF_LAST_RECORD = 32800;
     private static final int MAX_ATTR = 1 << 12;
     private static final int MAX_SECTION = 1 << 24;
+    private static final String PIPE_FORMAT = "perf.data (pipe)";
+    private static final int PIPE_HEADER = 16;
+
     /** 16 MiB of records, about 150,000 of the usual size. */
     private static final int SORTER_CHUNKS = 64;
 
@@ -139,7 +141,7 @@ public final class PerfDataReader implements TraceReader {
 
     private PerfDataReader(String path, PerfInput in, boolean pipe, int sorterChunks) {
         this.in = in;
-        info = new TraceInfo(path, pipe ? "perf.data (pipe)" : "perf.data");
+        info = new TraceInfo(path, pipe ? PIPE_FORMAT : "perf.data");
         sorter = new RoundSorter(sorterChunks);
         meta = new PerfMeta(wire, info, stats);
         types = new BinaryTypes(false, 8);
@@ -977,7 +979,12 @@ public final class PerfDataReader implements TraceReader {
             return true;
         }
         if (state == State.READING) {
-            state = unfinished || incomplete ? State.INCOMPLETE : State.ENDED;
+            // perf record writes what it records before anything else: a header alone was cut off there
+            boolean nothing = info.format().equals(PIPE_FORMAT) && in.offset() <= PIPE_HEADER;
+            if (nothing) {
+                stats.increment(ImportStat.TRUNCATED);
+            }
+            state = nothing || unfinished || incomplete ? State.INCOMPLETE : State.ENDED;
         }
         return false;
     }

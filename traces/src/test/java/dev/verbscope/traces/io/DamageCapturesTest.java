@@ -147,7 +147,8 @@ class DamageCapturesTest {
         long last = 0;
         for (int cut : cuts) {
             Events part = read(bytes, cut, false);
-            assertThat(part.total).as("%s events up to %s", name, cut).isGreaterThanOrEqualTo(last);
+            // half of a line may look like an event, and more of it no longer
+            assertThat(part.total).as("%s events up to %s", name, cut).isGreaterThanOrEqualTo(text ? last - 1 : last);
             last = part.total;
             long more = part.count.entrySet().stream()
                     .filter(e -> whole.count.getOrDefault(e.getKey(), 0) < e.getValue())
