@@ -68,6 +68,10 @@ class ModelCorpusTest {
     /** Calls of one WR a queue must have made to count as posted one by one. */
     private static final int SINGLE_CALLS = 32;
 
+    /** Rules whose cause the model's counts alone do not tell; post-latency needs two CPUs, which the model does not use. */
+    private static final Set<String> WRITTEN_TO_SHOW =
+            Set.of("enomem-leak", "enomem-unpolled-cq", "post-in-error-state", "flush-storm");
+
     /** Places printed of each kind. */
     private static final int SHOWN = 12;
 
@@ -94,7 +98,8 @@ class ModelCorpusTest {
 
     private static Stream<ModuleConfig> consumers(Scenario scenario) {
         return Stream.concat(
-                Stream.of(scenario.consumer()), scenario.queues().each().stream().map(Scenario.Queue::consumer));
+                Stream.of(scenario.consumer()),
+                scenario.queues().each().stream().map(Scenario.Queue::consumer));
     }
 
     private static boolean makes(Scenario scenario, Mistake mistake) {
@@ -106,11 +111,10 @@ class ModelCorpusTest {
     }
 
     private static Stream<GroundTruth.Qp> queues(SimulationResult result) {
-        return Stream.concat(
-                result.truth().qps().values().stream(), result.truth().srqs().values().stream());
+        return Stream.concat(result.truth().qps().values().stream(), result.truth().srqs().values().stream());
     }
 
-    private static Label label(SimulationResult result, DriverFacts driver) {
+    private static Label label(SimulationResult result, DriverFacts driver, String shippedDriver) {
         Scenario scenario = result.scenario();
         Set<String> must = new TreeSet<>();
         Set<String> may = new TreeSet<>();
@@ -149,7 +153,9 @@ class ModelCorpusTest {
                 // without a probe for each WR the chain is seen for 15 WRs at most, and an id is inferred
                 (inner ? must : may).add("double-post");
             }
-            long calls = queue.chainLengths().values().stream().mapToLong(Long::longValue).sum();
+            long calls = queue.chainLengths().values().stream()
+                    .mapToLong(Long::longValue)
+                    .sum();
             long single = queue.chainLengths().getOrDefault(1, 0L);
             if (driver.doorbell().kind() == Doorbell.Kind.MMIO && calls >= SINGLE_CALLS && single * 10 >= calls * 9) {
                 must.add("single-wr-posting");
@@ -161,8 +167,13 @@ class ModelCorpusTest {
                 .anyMatch(c -> c.repost().policy() != dev.verbscope.kmodel.consumer.Repost.Policy.NEVER);
         // a chain probe follows 14 pointers: of a longer chain it is not known how many WRs it posted
         boolean counted = inner
-                || queues(result).flatMap(q -> q.chainLengths().keySet().stream()).allMatch(n -> n <= CHAIN_SEEN);
-        if (result.leaked() >= LEAK && reposts && counted && scenario.queues().each().size() <= 1) {
+                || queues(result)
+                        .flatMap(q -> q.chainLengths().keySet().stream())
+                        .allMatch(n -> n <= CHAIN_SEEN);
+        if (result.leaked() >= LEAK
+                && reposts
+                && counted
+                && scenario.queues().each().size() <= 1) {
             must.add("repost-leak");
         } else if (result.leaked() > 0 || (rnr && bothEnds)) {
             may.add("repost-leak");
@@ -213,6 +224,13 @@ class ModelCorpusTest {
         if (makes(scenario, Mistake.POST_IN_RESET) || makes(scenario, Mistake.POST_TO_QP_OF_SRQ)) {
             may.add("post-rejected");
             may.add("enomem-hidden-argument");
+        }
+        if (result.profile().name().equals(scenario.profile())
+                && scenario.device().driver().equals(shippedDriver)) {
+            // the scenario's own run: what it was written to show, as far as its file can be held to it
+            scenario.expected(result.profile().name()).stream()
+                    .filter(WRITTEN_TO_SHOW::contains)
+                    .forEach(must::add);
         }
         may.addAll(must);
         return new Label(must, may);
@@ -269,8 +287,7 @@ class ModelCorpusTest {
             // real drivers flush in ERR
             return Optional.empty();
         }
-        Scenario moved =
-                scenario.device().driver().equals(driver) ? scenario : scenario.withDriver(driver, profile);
+        Scenario moved = scenario.device().driver().equals(driver) ? scenario : scenario.withDriver(driver, profile);
         try (TracefsTextSink sink = new TracefsTextSink(trace)) {
             return Optional.of(Simulation.run(moved, profile, seed, sink));
         } catch (IllegalArgumentException | IllegalStateException | dev.verbscope.kmodel.verbs.IbError e) {
@@ -292,7 +309,11 @@ class ModelCorpusTest {
             }
             if (lost > 0 && marks && line.contains("[0")) {
                 int cpu = line.indexOf("[0");
-                kept.append("CPU:").append(line.charAt(cpu + 3)).append(" [LOST ").append(lost).append(" EVENTS]\n");
+                kept.append("CPU:")
+                        .append(line.charAt(cpu + 3))
+                        .append(" [LOST ")
+                        .append(lost)
+                        .append(" EVENTS]\n");
                 lost = 0;
             }
             kept.append(line).append('\n');
@@ -318,11 +339,15 @@ class ModelCorpusTest {
         runs++;
         String where = name + "/" + profile + "/" + driver + "/" + seed;
         DriverFacts facts = Drivers.of(driver, result.get().profile()).orElseThrow();
-        Label label = label(result.get(), facts);
+        Label label = label(
+                result.get(), facts, ScenarioCatalog.shipped(name).device().driver());
         score(clean, where, label, findings(trace.toByteArray()));
         if (withLoss) {
             List<Finding> found = findings(lose(trace.toByteArray(), seed));
-            score(lossy, where, label, found);
+            // that events are missing is what it must say then
+            Set<String> allowed = new TreeSet<>(label.may);
+            allowed.add("capture-quality");
+            score(lossy, where, new Label(label.must, allowed), found);
             for (Finding finding : found) {
                 if (finding.severity() == Finding.Severity.ERROR && !label.may.contains(finding.rule())) {
                     falseErrors.add(where + " " + finding.rule() + " " + finding.title());
@@ -361,10 +386,18 @@ class ModelCorpusTest {
     }
 
     private void print(String title, Map<String, Score> scores) {
-        System.out.println(title + ": " + runs + " runs, " + impossible + " n/a (the kernel has no such driver, or the device"
-                + " cannot be set up so)");
+        System.out.println(title + ": " + runs + " runs, " + impossible
+                + " n/a (the kernel has no such driver, or the device" + " cannot be set up so)");
         System.out.printf(
-                Locale.ROOT, "  %-24s %8s %8s %8s %10s %9s %6s%n", "rule", "found", "missed", "wrong", "precision", "recall", "n/a");
+                Locale.ROOT,
+                "  %-24s %8s %8s %8s %10s %9s %6s%n",
+                "rule",
+                "found",
+                "missed",
+                "wrong",
+                "precision",
+                "recall",
+                "n/a");
         scores.forEach((rule, s) -> System.out.printf(
                 Locale.ROOT,
                 "  %-24s %8d %8d %8d %10s %9s %6d%n",
@@ -372,8 +405,12 @@ class ModelCorpusTest {
                 s.found,
                 s.missed,
                 s.wrong,
-                s.found + s.wrong == 0 ? "n/a" : String.format(Locale.ROOT, "%.3f", s.found / (double) (s.found + s.wrong)),
-                s.found + s.missed == 0 ? "n/a" : String.format(Locale.ROOT, "%.3f", s.found / (double) (s.found + s.missed)),
+                s.found + s.wrong == 0
+                        ? "n/a"
+                        : String.format(Locale.ROOT, "%.3f", s.found / (double) (s.found + s.wrong)),
+                s.found + s.missed == 0
+                        ? "n/a"
+                        : String.format(Locale.ROOT, "%.3f", s.found / (double) (s.found + s.missed)),
                 s.notApplicable));
     }
 
@@ -397,16 +434,15 @@ class ModelCorpusTest {
             }
         });
         falseErrors.stream().limit(SHOWN).forEach(e -> System.out.println("  false error: " + e));
-        assertThat(clean)
-                .as("without loss")
-                .allSatisfy((rule, score) -> {
-                    assertThat(score.wrongIn).as("%s wrongly found in", rule).isEmpty();
-                    assertThat(score.missedIn).as("%s missed in", rule).isEmpty();
-                });
+        assertThat(clean).as("without loss").allSatisfy((rule, score) -> {
+            assertThat(score.wrongIn).as("%s wrongly found in", rule).isEmpty();
+            assertThat(score.missedIn).as("%s missed in", rule).isEmpty();
+        });
         assertThat(falseErrors).as("false errors with loss").isEmpty();
     }
 
-    private void playAll(List<String> names, List<String> profiles, List<String> drivers, int seeds) throws IOException {
+    private void playAll(List<String> names, List<String> profiles, List<String> drivers, int seeds)
+            throws IOException {
         for (String name : names) {
             Set<String> own = new TreeSet<>(profiles);
             own.add(ScenarioCatalog.shipped(name).profile());
@@ -443,6 +479,16 @@ class ModelCorpusTest {
                 .toList();
         playAll(some, List.of("linux-6.12"), List.of("rxe", "mlx5"), 1);
         assertThat(runs).isGreaterThan(15);
+    }
+
+    /** Scenarios whose cause is in their file only, each as it ships. */
+    @Test
+    void scenariosAsTheyShip() throws IOException {
+        playAll(
+                List.of("cq-unpolled", "leak-pool-reports-enomem", "rxfault-qperr", "rxfault-srq", "nfs-server"),
+                List.of(),
+                List.of(),
+                2);
     }
 
     /** Every scenario, five seeds, four kernels, four drivers. */

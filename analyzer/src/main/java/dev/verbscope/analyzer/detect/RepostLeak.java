@@ -48,7 +48,7 @@ final class RepostLeak implements Detector {
     @Override
     public void finish(CaptureFacts capture, Consumer<Finding> findings) {
         for (ReceiveQueue queue : capture.queues()) {
-            if ((queue.everRepeated() && queue.hasHoles()) || queue.uncertainCalls() > 0) {
+            if ((queue.hasHoles() && queue.repeats() > queue.completionsMissed()) || queue.uncertainCalls() > 0) {
                 // which of two posts of one buffer a completion belongs to is not known then, or how many WRs a call
                 // posted: a level that is only a lower bound falls by itself
                 continue;

@@ -404,7 +404,10 @@ public final class QueueLedger implements VerbsSink {
             queue.anonymous++;
         } else {
             int earlier = queue.wrs.find(wrId);
-            queue.everRepeated |= earlier != WrList.NONE;
+            if (earlier != WrList.NONE) {
+                queue.everRepeated = true;
+                queue.repeats++;
+            }
             if (queue.wrs.size() >= MAX_OUTSTANDING) {
                 // a capture without completions must not fill the memory
                 queue.wrs.remove(queue.wrs.oldest());

@@ -155,6 +155,8 @@ public final class ReceiveQueue {
     /** Whether a wr_id was ever queued while it was queued already: then a completion can be taken for another's. */
     boolean everRepeated;
 
+    long repeats;
+
     /** Place of a completion that would have overtaken many, and is not believed yet. */
     long doubted = -1;
 
@@ -322,9 +324,9 @@ public final class ReceiveQueue {
         return all == 0 ? 0 : (double) (postsMissed + callsUnknown) / all;
     }
 
-    /** Whether a wr_id was ever queued while it was queued already. */
-    public boolean everRepeated() {
-        return everRepeated;
+    /** WRs accepted while one of the same wr_id was outstanding, be it that a completion between was missed. */
+    public long repeats() {
+        return repeats;
     }
 
     /** Whether events went missing during the queue's life. */
