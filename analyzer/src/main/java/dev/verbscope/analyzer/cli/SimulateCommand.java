@@ -18,12 +18,16 @@ import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.PrintWriter;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -50,6 +54,8 @@ import picocli.CommandLine.Spec;
             "The article-* profiles are the wrapper as an article describes it; no mainline kernel has it."
         })
 final class SimulateCommand implements Callable<Integer> {
+    private static final Set<String> PROBE_GROUPS = Set.of("rdma_probe", "rdma_chain", "rdma_fprobe");
+
     @Spec
     @SuppressWarnings("NullAway.Init") // set by picocli
     private CommandSpec spec;
@@ -150,15 +156,47 @@ final class SimulateCommand implements Callable<Integer> {
         try (OutputStream truth = new BufferedOutputStream(Files.newOutputStream(out.resolve("groundtruth.json")))) {
             result.writeGroundTruth(truth);
         }
-        Path text = out.resolve("trace.txt");
-        EventCatalog formats = EventCatalog.folder(out.resolve("events"), EventCatalog.shipped());
-        try (TraceReader reader = TraceInputs.open(text.toString(), formats)) {
-            Conversion.toTraceDat(reader, formats, out.resolve("trace.dat"));
-        }
+        writeTraceDat(out);
         PrintWriter err = spec.commandLine().getErr();
         err.println("verbscope: " + result.events() + " events written to " + out.resolve("trace.txt")
                 + (result.oops() == null ? "" : "; the kernel oopsed: " + result.oops()));
         return 0;
+    }
+
+    /**
+     * The text as a trace.dat. Static events become records of their own format; those of probes print code addresses as
+     * symbols, which no format can, so their formats are made from the text.
+     */
+    private static void writeTraceDat(Path folder) throws IOException {
+        Path statics = Files.createTempDirectory("verbscope-formats");
+        try {
+            try (DirectoryStream<Path> systems = Files.newDirectoryStream(folder.resolve("events"))) {
+                for (Path system : systems) {
+                    if (!PROBE_GROUPS.contains(String.valueOf(system.getFileName()))) {
+                        copy(system, statics.resolve(String.valueOf(system.getFileName())));
+                    }
+                }
+            }
+            EventCatalog formats = EventCatalog.folder(statics, EventCatalog.shipped());
+            try (TraceReader reader =
+                    TraceInputs.open(folder.resolve("trace.txt").toString(), formats)) {
+                Conversion.toTraceDat(reader, formats, folder.resolve("trace.dat"));
+            }
+        } finally {
+            try (Stream<Path> all = Files.walk(statics)) {
+                for (Path path : all.sorted(Comparator.reverseOrder()).toList()) {
+                    Files.delete(path);
+                }
+            }
+        }
+    }
+
+    private static void copy(Path from, Path to) throws IOException {
+        try (Stream<Path> all = Files.walk(from)) {
+            for (Path path : all.toList()) {
+                Files.copy(path, to.resolve(from.relativize(path).toString()));
+            }
+        }
     }
 
     private void list() throws IOException {

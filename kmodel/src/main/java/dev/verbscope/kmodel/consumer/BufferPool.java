@@ -391,7 +391,8 @@ final class BufferPool {
         bad.wr = null;
         int ret = verbs.ibPostRecv(other, wr, bad, postPlace);
         if (ret != 0) {
-            kernel.printk(ulp.module() + ": post_recv failed ret=" + ret + " wr_id=" + wr.wrId + " qp=" + other.qpNum);
+            kernel.printk(ulp.module() + ": post_recv failed ret=" + ret + " wr_id=" + Long.toUnsignedString(wr.wrId)
+                    + " qp=" + other.qpNum);
         }
     }
 

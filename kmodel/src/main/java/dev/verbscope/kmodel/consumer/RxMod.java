@@ -71,8 +71,8 @@ final class RxMod extends Ulp {
     @Override
     void called(BufferPool pool, int active, int queued, int ret) {
         if (ret != 0) {
-            kernel.printk(
-                    module() + ": post_recv failed ret=" + ret + " wr_id=" + pool.lastBadWrId() + ' ' + pool.label());
+            kernel.printk(module() + ": post_recv failed ret=" + ret + " wr_id="
+                    + Long.toUnsignedString(pool.lastBadWrId()) + ' ' + pool.label());
         }
     }
 
@@ -80,7 +80,7 @@ final class RxMod extends Ulp {
     void completed(BufferPool pool, int slot, IbWc wc) {
         if (wc.status != WcStatus.SUCCESS && wc.status != WcStatus.WR_FLUSH_ERR) {
             kernel.printk(module() + ": cqe err: status=" + wc.status.number() + " vendor=" + wc.vendorErr + " wr_id="
-                    + wc.wrId + " qp=" + wc.qpNum);
+                    + Long.toUnsignedString(wc.wrId) + " qp=" + wc.qpNum);
         }
     }
 }
