@@ -65,6 +65,11 @@ public final class ReceiveModule {
     private static final long LATE_NANOS = 2_000_000;
     private static final long FLUSHED_NANOS = 10_000;
     private static final long DRAIN_CHECK_NANOS = 20_000;
+    private static final Task HUNG_TASK_WATCH = Task.process("khungtaskd", 28, 1);
+    /** A drain that has not ended by then does not end any more; what follows is the kernel's own watch. */
+    private static final long DRAIN_PATIENCE_NANOS = 100_000_000;
+    /** Default of kernel.hung_task_timeout_secs. */
+    private static final long HUNG_TASK_NANOS = 120_000_000_000L;
 
     private final Kernel kernel;
     private final Verbs verbs;
@@ -84,6 +89,7 @@ public final class ReceiveModule {
     private @Nullable IbMr mr;
     private int closing;
     private int deadLkey;
+    private long drainStart;
     private boolean gone;
 
     /** Sets the module up in memory; nothing runs until {@link #load}. */
@@ -364,15 +370,27 @@ public final class ReceiveModule {
         kernel.sim().after(FLUSHED_NANOS, tasks.unload, this::drain);
     }
 
+    /** ib_drain_rq waits without a limit: rmmod stays where it is, and only the kernel's watch speaks. */
+    private void reportHung() {
+        kernel.printk("INFO: task " + tasks.unload.comm() + ":" + tasks.unload.pid() + " blocked for more than "
+                + HUNG_TASK_NANOS / 1_000_000_000 + " seconds.");
+    }
+
     private void drain() {
         connections.get(closing).drain();
+        drainStart = kernel.sim().now();
         kernel.sim().after(DRAIN_CHECK_NANOS, tasks.unload, this::finishOne);
     }
 
     private void finishOne() {
         Connection connection = connections.get(closing);
         if (!connection.drained()) {
-            kernel.sim().after(DRAIN_CHECK_NANOS, tasks.unload, this::finishOne);
+            boolean patient = kernel.sim().now() - drainStart < DRAIN_PATIENCE_NANOS;
+            kernel.sim()
+                    .after(
+                            patient ? DRAIN_CHECK_NANOS : HUNG_TASK_NANOS,
+                            patient ? tasks.unload : HUNG_TASK_WATCH,
+                            patient ? this::finishOne : this::reportHung);
             return;
         }
         if (srq == null) {
