@@ -19,8 +19,8 @@ import java.util.function.Consumer;
 /**
  * One buffer queued twice with no completion between (REQUIREMENTS.md F4). A completion that the capture missed looks the
  * same at first, so a suspicion must be confirmed: by both of them completing, or by the completion of an older WR after
- * the second post (a queue completes in order, so the first of the two cannot have completed before). Where the capture
- * ends too soon for that, it is believed if nothing shows that completions were missed.
+ * the second post (a queue completes in order, so the first of the two cannot have completed before). The completion of a
+ * younger one instead shows that completions were missed. Where the capture ends too soon for either, it is believed if nothing shows that completions were missed.
  */
 final class DoublePost implements Detector {
     /** Suspicions waiting for their completions; more are only counted, and believed in a capture without holes. */
@@ -201,6 +201,11 @@ final class DoublePost implements Detector {
                     && !queue.wrs().repeated(record)) {
                 // of a repeated wr_id it is not known which of the two completed
                 show(suspicion);
+                pending.remove(i--);
+            } else if (sequence > suspicion.second
+                    && queue.kind() == ReceiveQueue.Kind.QP
+                    && !queue.wrs().repeated(record)) {
+                // the second was overtaken: its completion was missed, and so may be that between the two posts
                 pending.remove(i--);
             }
         }

@@ -40,6 +40,9 @@ public final class Simulation {
     private static final long BOOT_NANOS = 60_000_000_000L;
     private static final long MODULES_BASE = 0xffffffffc0400000L;
     private static final long FIRST_MESSAGE_NANOS = 50_000;
+    /** Work that a module may have once its peers are done; a teardown of 500 queues takes a tenth of it. */
+    private static final long MAX_STEPS_AFTER = 500_000;
+
     /** From the peer's end until the module is unloaded: the consumer catches up meanwhile. */
     private static final long LINGER_NANOS = 1_000_000;
 
@@ -49,7 +52,7 @@ public final class Simulation {
     private final List<TraceSink> sinks;
     private final GroundTruth truth = new GroundTruth();
     private Peer.@Nullable End[] ends = {};
-    private int running;
+    private int running = -1;
     private boolean ended;
 
     private Simulation(Scenario scenario, KernelProfile profile, long seed, List<TraceSink> sinks) {
@@ -159,8 +162,12 @@ public final class Simulation {
     /** Runs to the end; gives the kernel's report if it died. */
     private @Nullable String runAll(Simulator sim, Kernel kernel) {
         try {
+            long after = 0;
             while (!ended && sim.step()) {
-                // the work is in step
+                if (running == 0 && ++after > MAX_STEPS_AFTER) {
+                    throw new KernelOops("watchdog: BUG: soft lockup - what the module posts comes back at once and is"
+                            + " posted again: it does not come to an end");
+                }
             }
             return null;
         } catch (KernelOops | IbError e) {
