@@ -229,8 +229,10 @@ final class DoublePost implements Detector {
                 causes.forEach((cause, more) -> sure.merge(cause, more, Confirmed::with));
             }
         });
-        confirmed.forEach(
-                (queue, causes) -> causes.forEach((cause, found) -> findings.accept(finding(queue, cause, found))));
+        // silent holes anywhere: two more on one queue, where none shows, can make a double post
+        boolean holesSomewhere = capture.queues().stream().anyMatch(ReceiveQueue::hasHoles);
+        confirmed.forEach((queue, causes) ->
+                causes.forEach((cause, found) -> findings.accept(finding(queue, cause, found, holesSomewhere))));
     }
 
     private static boolean doubtful(CaptureFacts capture, ReceiveQueue queue) {
@@ -240,10 +242,8 @@ final class DoublePost implements Detector {
                 || !capture.showsCompletions(queue);
     }
 
-    private static Finding finding(ReceiveQueue queue, Cause cause, Confirmed found) {
+    private static Finding finding(ReceiveQueue queue, Cause cause, Confirmed found, boolean holes) {
         int ids = found.ids.size();
-        // where events of the queue are missing, one of them may be the completion between the two posts
-        boolean holes = queue.hasHoles();
         return Finding.of(
                         "double-post",
                         holes ? Severity.WARNING : Severity.ERROR,
