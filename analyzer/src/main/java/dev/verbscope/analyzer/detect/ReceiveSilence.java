@@ -49,6 +49,9 @@ final class ReceiveSilence implements Detector {
 
     @Override
     public void otherCompletion(Moment at, ReceiveQueue queue, long wrId, int status) {
+        if (status == WcStatus.SUCCESS) {
+            return; // most of a capture: no text for these
+        }
         note(at, queue.name(), status);
         if (status == WcStatus.RNR_RETRY_EXC_ERR) {
             contradicted(at, queue);
