@@ -149,6 +149,9 @@ public final class CaptureDiff {
         int sameConsumer = pairs.size();
         match(ofA, ofB, CaptureDiff::shape, pairs);
         for (ReceiveQueue[] pair : pairs.subList(sameConsumer, pairs.size())) {
+            if (pair[0].consumer().isEmpty() || pair[1].consumer().isEmpty()) {
+                continue; // addresses without symbols hide a consumer: not told is not another one
+            }
             add(
                     Kind.BEHAVIOUR,
                     Weight.NOTE,
