@@ -20,6 +20,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import net.jqwik.api.Example;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.constraints.IntRange;
@@ -36,11 +37,7 @@ class RandomScenariosTest {
         return from[by % from.length];
     }
 
-    /**
-     * The seed is fixed since the property does not hold everywhere yet: seed -5817271285433761394 finds, within three
-     * tries, a run under an article profile (choice 39) in which the ledger counts one post call more than the model.
-     */
-    @Property(tries = 60, seed = "1")
+    @Property(tries = 60)
     void theLedgerIsTheModelsAccount(
             @ForAll @IntRange(min = 1, max = 5) int queues,
             @ForAll @IntRange(min = 1, max = 48) int slots,
@@ -107,6 +104,12 @@ class RandomScenariosTest {
             Simulation.run(scenario, profile, seed, sink);
         }
         assertThat(Arrays.equals(again.toByteArray(), trace.toByteArray())).isTrue();
+    }
+
+    /** A driver that dies reporting a full ring through a NULL bad_wr: the call that never returns is one made. */
+    @Example
+    void theCallInWhichTheKernelDiesIsCounted() throws IOException {
+        theLedgerIsTheModelsAccount(1, 34, 20, 5, 0, 39, 0, 6);
     }
 
     private static void keepsTheBooks(GroundTruth.Qp queue, String json) {

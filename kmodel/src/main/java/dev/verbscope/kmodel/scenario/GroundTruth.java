@@ -50,6 +50,7 @@ public final class GroundTruth implements VerbsObserver {
         private final IdCounts outstandingIds = new IdCounts();
         private long postCalls;
         private long refusedByWrapper;
+        private long neverReturned;
         private long accepted;
         private long completed;
         private long consumed;
@@ -61,7 +62,7 @@ public final class GroundTruth implements VerbsObserver {
         private long unmatchedCompletions;
         private long failedCalls;
 
-        /** Calls of ib_post_recv, those that the wrapper refused included. */
+        /** Calls of ib_post_recv, those that the wrapper refused and those that never returned included. */
         public long postCalls() {
             return postCalls;
         }
@@ -69,6 +70,11 @@ public final class GroundTruth implements VerbsObserver {
         /** Calls that the driver never saw, since the wrapper refused them. */
         public long refusedByWrapper() {
             return refusedByWrapper;
+        }
+
+        /** Calls in which the kernel died: at most one in a run, which ends with it. */
+        public long neverReturned() {
+            return neverReturned;
         }
 
         /** Calls of the driver by what it returned. */
@@ -217,6 +223,24 @@ public final class GroundTruth implements VerbsObserver {
     @Override
     public void srqPostCall(IbSrq srq, int chainLength, int result, int accepted, int badIndex) {
         called(of(srq), chainLength, result, result, accepted, badIndex);
+    }
+
+    @Override
+    public void postCallDied(IbQp ibqp, boolean driverCalled) {
+        died(of(ibqp), driverCalled);
+    }
+
+    @Override
+    public void srqPostCallDied(IbSrq srq) {
+        died(of(srq), true);
+    }
+
+    private static void died(Qp qp, boolean driverCalled) {
+        qp.postCalls++;
+        qp.neverReturned++;
+        if (!driverCalled) {
+            qp.refusedByWrapper++;
+        }
     }
 
     @Override

@@ -170,6 +170,7 @@ public record SimulationResult(
         }
         g.writeNumberField("post_calls", qp.postCalls());
         g.writeNumberField("post_calls_refused_by_wrapper", qp.refusedByWrapper());
+        g.writeNumberField("post_calls_never_returned", qp.neverReturned());
         counts(g, "post_calls_by_result", qp.byDriverResult());
         counts(g, "consumer_errors", qp.consumerErrors());
         counts(g, "chain_lengths", qp.chainLengths());

@@ -54,7 +54,12 @@ public final class Verbs {
     private int postRecv1(IbQp qp, IbRecvWr wr, @Nullable WrRef badWr, boolean dmaOptimized, KernelPlace caller) {
         WrRef bad = badWr == null && kernel.profile().nullBadWr().value() == NullBadWr.DUMMY ? dummy : badWr;
         if (kernel.profile().headSgeCheck().value() && wr.numSge > qp.maxRecvSge) {
-            report(bad, wr, "ib_post_recv");
+            try {
+                report(bad, wr, "ib_post_recv");
+            } catch (KernelOops e) {
+                kernel.observer().postCallDied(qp, false);
+                throw e;
+            }
             kernel.observer().postCall(qp, chainLength(wr), -Errno.EINVAL, VerbsObserver.DRIVER_NOT_CALLED, 0, 0);
             return -Errno.EINVAL;
         }
@@ -62,7 +67,13 @@ public final class Verbs {
         int chain = chainLength(wr);
         int sges = sges(wr, chain);
         long before = qp.wrsAccepted;
-        int driverResult = qp.device.ops().postRecv(qp, wr, bad, caller);
+        int driverResult;
+        try {
+            driverResult = qp.device.ops().postRecv(qp, wr, bad, caller);
+        } catch (KernelOops e) {
+            kernel.observer().postCallDied(qp, true);
+            throw e;
+        }
         int accepted = (int) (qp.wrsAccepted - before);
         int result = driverResult != 0 && kernel.profile().errnoMapping().value() == ErrnoMapping.ALL_TO_ENOMEM
                 ? -Errno.ENOMEM
@@ -267,7 +278,13 @@ public final class Verbs {
         WrRef bad = badWr == null && kernel.profile().nullBadWr().value() == NullBadWr.DUMMY ? dummy : badWr;
         int chain = chainLength(wr);
         long before = srq.wrsAccepted;
-        int ret = srq.device.ops().postSrqRecv(srq, wr, bad, caller);
+        int ret;
+        try {
+            ret = srq.device.ops().postSrqRecv(srq, wr, bad, caller);
+        } catch (KernelOops e) {
+            kernel.observer().srqPostCallDied(srq);
+            throw e;
+        }
         int badIndex = ret == 0 || bad == null ? VerbsObserver.NO_BAD_WR : indexOf(wr, bad.wr, chain);
         kernel.observer().srqPostCall(srq, chain, ret, (int) (srq.wrsAccepted - before), badIndex);
         return ret;

@@ -18,6 +18,14 @@ public interface VerbsObserver {
      */
     default void postCall(IbQp qp, int chainLength, int result, int driverResult, int accepted, int badIndex) {}
 
+    /**
+     * A call of ib_post_recv never returned: the kernel died in it. What the driver queued before is told by {@link
+     * #wrAccepted}.
+     *
+     * @param driverCalled whether it died in the driver; otherwise in the wrapper
+     */
+    default void postCallDied(IbQp qp, boolean driverCalled) {}
+
     /** The driver queued a WR. */
     default void wrAccepted(IbQp qp, long wrId) {}
 
@@ -38,6 +46,9 @@ public interface VerbsObserver {
 
     /** A call of ib_post_srq_recv ended; as {@link #postCall}. */
     default void srqPostCall(IbSrq srq, int chainLength, int result, int accepted, int badIndex) {}
+
+    /** A call of ib_post_srq_recv never returned, as {@link #postCallDied}. */
+    default void srqPostCallDied(IbSrq srq) {}
 
     /** The driver queued a WR on a shared queue. */
     default void srqWrAccepted(IbSrq srq, long wrId) {}
