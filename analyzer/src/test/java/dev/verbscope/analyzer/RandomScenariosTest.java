@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.verbscope.analyzer.bind.Bindings;
 import dev.verbscope.analyzer.report.AnalysisReport;
+import dev.verbscope.kmodel.driver.DriverFacts;
+import dev.verbscope.kmodel.driver.Drivers;
 import dev.verbscope.kmodel.profile.KernelProfile;
 import dev.verbscope.kmodel.profile.KernelProfiles;
 import dev.verbscope.kmodel.scenario.GroundTruth;
@@ -20,24 +22,24 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.List;
 import net.jqwik.api.Example;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.constraints.IntRange;
 
-/** Whatever a scenario does: nothing is lost or done twice in the model, and the ledger of its trace is its account. */
+/** Whatever a scenario does, on any kernel and driver: nothing is lost or done twice in the model, and the ledger of its trace is its account. */
 class RandomScenariosTest {
     private static final String[] KINDS = {"rxmod", "rxmod", "rxmod", "nfs-client", "nfs-server", "nvmet"};
     private static final String[] POLLING = {"core", "workqueue", "unbound-workqueue", "direct"};
     private static final String[] POLICIES = {"single", "batch", "batch-timeout", "never"};
     private static final String[] RETRIES = {"from-bad-wr", "from-head", "never"};
-    private static final String[] PROFILES = {"linux-6.1", "linux-6.12", "article-checked", "article-passthrough"};
 
     private static String pick(String[] from, int by) {
         return from[by % from.length];
     }
 
-    @Property(tries = 60)
+    @Property(tries = 100)
     void theLedgerIsTheModelsAccount(
             @ForAll @IntRange(min = 1, max = 5) int queues,
             @ForAll @IntRange(min = 1, max = 48) int slots,
@@ -48,9 +50,10 @@ class RandomScenariosTest {
             @ForAll @IntRange(min = 0, max = 3) int sharing,
             @ForAll int seed)
             throws IOException {
-        boolean article = choice % 3 == 0;
-        String profileName = pick(PROFILES, article ? choice : choice % 2);
-        String driver = profileName.startsWith("article") ? "article" : "rxe";
+        KernelProfile profile =
+                KernelProfiles.all().get(choice % KernelProfiles.all().size());
+        List<DriverFacts> drivers = Drivers.all(profile);
+        String driver = drivers.get(choice / 19 % drivers.size()).name();
         String json = """
                 { "schema": "verbscope.scenario/1", "name": "random", "title": "t", "about": "a",
                   "profile": "%s", "seed": %d, "device": { "driver": "%s" },
@@ -63,7 +66,7 @@ class RandomScenariosTest {
                     "rnr_retry": 3, "local": %b },
                   "expect": {} }
                 """.formatted(
-                        profileName,
+                        profile.name(),
                         seed,
                         driver,
                         pick(KINDS, choice / 7),
@@ -82,14 +85,14 @@ class RandomScenariosTest {
                         (sharing & 2) != 0,
                         (choice & 1) != 0);
         Scenario scenario = ScenarioReader.parse("random.json", json.getBytes(StandardCharsets.UTF_8));
-        KernelProfile profile = KernelProfiles.named(profileName).orElseThrow();
         ByteArrayOutputStream trace = new ByteArrayOutputStream();
         SimulationResult result;
         try (TracefsTextSink sink = new TracefsTextSink(trace)) {
             result = Simulation.run(scenario, profile, seed, sink);
         }
-        result.truth().qps().values().forEach(qp -> keepsTheBooks(qp, json));
-        result.truth().srqs().values().forEach(srq -> keepsTheBooks(srq, json));
+        boolean overwrites = !Drivers.of(driver, profile).orElseThrow().refusesFullRing();
+        result.truth().qps().values().forEach(qp -> keepsTheBooks(qp, overwrites, json));
+        result.truth().srqs().values().forEach(srq -> keepsTheBooks(srq, overwrites, json));
         AnalysisReport report;
         try (TraceReader reader =
                 TraceInputs.open("-", EventCatalog.shipped(), new ByteArrayInputStream(trace.toByteArray()))) {
@@ -97,7 +100,11 @@ class RandomScenariosTest {
         }
         SampleCapturesTest.assertAccountedFor(report);
         assertThat(report.unbound()).isZero();
-        SimulatedScenariosTest.assertLedger(report, result);
+        try {
+            SimulatedScenariosTest.assertLedger(report, result);
+        } catch (AssertionError e) {
+            throw new AssertionError(json, e);
+        }
         // the same again, byte for byte
         ByteArrayOutputStream again = new ByteArrayOutputStream();
         try (TracefsTextSink sink = new TracefsTextSink(again)) {
@@ -112,8 +119,11 @@ class RandomScenariosTest {
         theLedgerIsTheModelsAccount(1, 34, 20, 5, 0, 39, 0, 6);
     }
 
-    private static void keepsTheBooks(GroundTruth.Qp queue, String json) {
-        assertThat(queue.unmatchedCompletions()).as(json).isZero();
+    /** A WQE written over by a driver without a check comes back twice, under the wr_id of what overwrote it. */
+    private static void keepsTheBooks(GroundTruth.Qp queue, boolean overwrites, String json) {
+        if (!overwrites) {
+            assertThat(queue.unmatchedCompletions()).as(json).isZero();
+        }
         assertThat(queue.unannouncedConsumptions()).as(json).isZero();
         assertThat(queue.viaSrq() || queue.accepted() == queue.completed() + queue.outstanding())
                 .as(json)

@@ -114,9 +114,17 @@ class SimulatedScenariosTest {
         }
     }
 
+    private static boolean lastCallFailed(JsonNode queue) {
+        JsonNode failed = queue.get("failed_calls");
+        return !failed.isEmpty()
+                && failed.get(failed.size() - 1).get("index").asLong()
+                        == queue.get("post_calls").asLong() - 1;
+    }
+
     /**
      * The ledger against the model's own account. Where no probe sees CQEs being made, completions are those that the
-     * consumer took: the marker of a drain is not among them.
+     * consumer took: the marker of a drain is not among them. Where a call failed and the capture cannot tell how much of
+     * its chain was taken, the ledger says so and has counted no more than there was.
      */
     static void assertLedger(AnalysisReport report, SimulationResult result) throws IOException {
         boolean seesCqes = Drivers.of(result.scenario().device().driver(), result.profile())
@@ -126,7 +134,9 @@ class SimulatedScenariosTest {
                 != null;
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         result.writeGroundTruth(bytes);
-        for (JsonNode truth : new ObjectMapper().readTree(bytes.toByteArray()).get("queues")) {
+        JsonNode run = new ObjectMapper().readTree(bytes.toByteArray());
+        boolean died = !run.get("oops").asText().isEmpty();
+        for (JsonNode truth : run.get("queues")) {
             if (truth.path("via_srq").asBoolean() && truth.get("post_calls").asLong() == 0) {
                 // what it received counts on the shared queue
                 continue;
@@ -140,7 +150,9 @@ class SimulatedScenariosTest {
             assertThat(queue.postCalls())
                     .isEqualTo(truth.get("post_calls").asLong()
                             - truth.get("post_calls_refused_by_wrapper").asLong());
-            assertThat(queue.wrsPosted()).isEqualTo(truth.get("wrs_posted").asLong());
+            boolean uncertain = queue.uncertainCalls() > 0;
+            long posted = truth.get("wrs_posted").asLong();
+            assertThat(queue.wrsPosted()).isBetween(uncertain ? 0 : posted, posted);
             truth.get("post_calls_by_result")
                     .properties()
                     .forEach(e -> assertThat(queue.callsByResult().get(Integer.valueOf(e.getKey())))
@@ -153,11 +165,13 @@ class SimulatedScenariosTest {
                 JsonNode count = truth.get("receive_completions_by_status").get(WcStatus.name(status));
                 long expected = count == null ? 0 : count.asLong();
                 boolean marker = !seesCqes && status == WcStatus.WR_FLUSH_ERR;
+                // nobody polls after the kernel died, and a drain whose marker is refused waits for nothing
+                boolean unpolled = (!seesCqes && died) || (marker && lastCallFailed(truth));
                 assertThat(queue.receives(status))
                         .as(WcStatus.name(status))
-                        .isBetween(marker ? Math.max(0, expected - 1) : expected, expected);
+                        .isBetween(uncertain || unpolled ? 0 : marker ? Math.max(0, expected - 1) : expected, expected);
             }
-            if (seesCqes) {
+            if (seesCqes && !uncertain) {
                 assertThat(queue.outstanding())
                         .isEqualTo(truth.get("outstanding_end").asInt());
                 assertThat(queue.outstandingMax())

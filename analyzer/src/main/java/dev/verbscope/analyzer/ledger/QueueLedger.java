@@ -509,21 +509,48 @@ public final class QueueLedger implements VerbsSink {
         return call.headNext == UNKNOWN ? 1 : 2;
     }
 
+    /** Takes the WRs of a call up to a number, but for those that completed while it ran and are taken already. */
     private void acceptByChain(PostCall call, int count) {
-        for (int i = 0; i < count; i++) {
-            long wr = i == 0 ? call.headWr : i < call.chainCount ? call.chain[i] : i == 1 ? call.headNext : UNKNOWN;
-            long wrId = UNKNOWN;
-            if (i == 0) {
-                wrId = call.headWrId;
-            } else if (wr != UNKNOWN && embedded(call)) {
-                wrId = wr + (call.headWrId - call.headWr);
-            }
-            int numSge = i == 0 ? call.headNumSge : UNKNOWN_INT;
-            accept(call, wr, wrId, numSge, UNKNOWN, UNKNOWN, call.time, call.ordinal, call.event);
+        for (int i = call.accepted; i < count; i++) {
+            acceptOfChain(call, i);
         }
         if (!call.acceptedExact) {
             call.queue.uncertainCalls++;
         }
+    }
+
+    private void acceptOfChain(PostCall call, int i) {
+        int numSge = i == 0 ? call.headNumSge : UNKNOWN_INT;
+        accept(call, wrOf(call, i), wrIdOf(call, i), numSge, UNKNOWN, UNKNOWN, call.time, call.ordinal, call.event);
+    }
+
+    private static long wrOf(PostCall call, int i) {
+        return i == 0 ? call.headWr : i < call.chainCount ? call.chain[i] : i == 1 ? call.headNext : UNKNOWN;
+    }
+
+    private static long wrIdOf(PostCall call, int i) {
+        if (i == 0) {
+            return call.headWrId;
+        }
+        long wr = wrOf(call, i);
+        return wr != UNKNOWN && embedded(call) ? wr + (call.headWrId - call.headWr) : UNKNOWN;
+    }
+
+    /**
+     * Takes what an open call, of which no event shows the WRs one by one, must have queued since one of its WRs has
+     * completed: those up to this one.
+     */
+    private boolean takeCompleted(PostCall call, long wrId) {
+        int known = Math.max(call.chainCount, call.headNext == UNKNOWN || call.headNext == 0 ? 1 : 2);
+        for (int i = call.accepted; i < known; i++) {
+            if (wrIdOf(call, i) == wrId) {
+                while (call.accepted <= i) {
+                    acceptOfChain(call, call.accepted);
+                }
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Index of the WR that {@code *bad_wr} pointed to, -1 where the capture does not tell. */
@@ -709,6 +736,12 @@ public final class QueueLedger implements VerbsSink {
             if (call.pending && call.pendingWrId == wrId && (call.queue == qp || isSrq(call.queue))) {
                 // it can complete before the call, or even the step for this WR, is over
                 takePending(call);
+                return call.queue;
+            }
+            if (call.wrEntries == 0
+                    && wrId != UNKNOWN
+                    && (call.queue == qp || isSrq(call.queue))
+                    && takeCompleted(call, wrId)) {
                 return call.queue;
             }
         }

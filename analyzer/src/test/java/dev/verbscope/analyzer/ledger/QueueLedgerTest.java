@@ -178,6 +178,23 @@ class QueueLedgerTest {
         assertThat(queue.outstanding()).isEqualTo(1);
     }
 
+    /** rdmavt and cxgb4 flush inside the call, and a device can be faster than the return of the call that feeds it. */
+    @Test
+    void withoutAnInnerProbeTooAWrMayCompleteBeforeItsCallReturns() {
+        ledger.postChain(task(), 9, new long[] {0x108, 0x208, 0x308}, 3, true);
+        call(9, 0x100, 1, 0x208);
+        made(9, 0x100, 0);
+        made(9, 0x200, 0);
+        ledger.postReturn(task(), 0, U, U);
+        ReceiveQueue queue = only();
+        assertThat(queue.wrsPosted()).isEqualTo(3);
+        assertThat(queue.receives(0)).isEqualTo(2);
+        assertThat(queue.outstanding()).isEqualTo(1);
+        assertThat(queue.completionsMissed()).isZero();
+        assertThat(queue.postsMissed()).isZero();
+        assertThat(queue.wrsPerCall()).containsExactly(java.util.Map.entry(3, 1L));
+    }
+
     /** An injected failure can let the driver see an empty chain: it returns 0 and its inner function is never called. */
     @Test
     void aCallThatTookNothingTookNothing() {

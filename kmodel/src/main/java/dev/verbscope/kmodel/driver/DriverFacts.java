@@ -5,6 +5,7 @@ import dev.verbscope.kmodel.verbs.IbDeviceAttr;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.IntUnaryOperator;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -115,12 +116,25 @@ public record DriverFacts(
         HELD
     }
 
-    /** Copies the lists. */
+    /**
+     * Copies the lists.
+     *
+     * @throws IllegalArgumentException if it takes posts to shared queues by a function without a name, or has a name
+     *     for one that it does not have
+     */
     public DriverFacts {
+        if ((srqPerWr == null) != (symbols.postSrqRecv() == null)) {
+            throw new IllegalArgumentException(name + " " + versions + ": a post_srq_recv and its symbol go together");
+        }
         beforeLoop = List.copyOf(beforeLoop);
         perWr = List.copyOf(perWr);
         srqBefore = List.copyOf(srqBefore);
         srqPerWr = srqPerWr == null ? null : List.copyOf(srqPerWr);
+    }
+
+    /** Whether a full ring is refused; otherwise the oldest WQE is written over and lost. */
+    public boolean refusesFullRing() {
+        return Stream.concat(beforeLoop.stream(), perWr.stream()).anyMatch(c -> c.condition() == Condition.RING_FULL);
     }
 
     /** The same driver with one more check for each WR, after the others. */
@@ -150,7 +164,7 @@ public record DriverFacts(
         private final String name;
         private String versions;
         private String source;
-        private final Symbols symbols;
+        private Symbols symbols;
         private List<Check> beforeLoop = List.of();
         private List<Check> perWr = List.of();
         private List<Check> srqBefore = List.of();
@@ -204,6 +218,11 @@ public record DriverFacts(
         Builder versions(String kernels, String from) {
             versions = kernels;
             source = from;
+            return this;
+        }
+
+        Builder symbols(Symbols value) {
+            symbols = value;
             return this;
         }
 

@@ -175,6 +175,13 @@ public final class Drivers {
     private static final DriverFacts IRDMA_6_18 = IRDMA.toBuilder()
             .versions("6.18 to 7.2", TABLES + ": an SRQ is refused from 7.2, SRQ posts from 6.18")
             .beforeLoop(SRQ_EINVAL)
+            .symbols(new Symbols(
+                    "irdma",
+                    new Function("irdma_post_recv", 0x1d0),
+                    new Function("irdma_post_srq_recv", 0x150),
+                    new Function("irdma_uk_post_receive", 0x190),
+                    new Function("irdma_poll_cq", 0x2f0),
+                    null))
             .srqPerWr(SGES_EINVAL, FULL_ENOMEM)
             .build();
 
