@@ -158,15 +158,20 @@ public final class EventBinder {
         }
         int[][] groups = binding.kind().requiredGroups();
         for (int[] group : groups) {
-            boolean found = false;
-            for (int field : group) {
-                found |= find(event, bound.slots[field]) >= 0;
-            }
-            if (!found) {
+            if (!hasAny(bound, event, group)) {
                 return false;
             }
         }
         return true;
+    }
+
+    private static boolean hasAny(Bound bound, TraceEvent event, int[] fields) {
+        for (int field : fields) {
+            if (find(event, bound.slots[field]) >= 0) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private static int find(TraceEvent event, int[] alternatives) {
@@ -179,8 +184,9 @@ public final class EventBinder {
     }
 
     private static long value(TraceEvent event, Bound bound, int field) {
-        int slot = find(event, bound.slots[field]);
-        return slot >= 0 && event.isNumber(slot) ? event.asLong(slot) : VerbsSink.UNKNOWN;
+        int[] alternatives = bound.slots[field];
+        int slot = alternatives.length == 1 ? alternatives[0] : find(event, alternatives);
+        return slot >= 0 ? event.asLongOr(slot, VerbsSink.UNKNOWN) : VerbsSink.UNKNOWN;
     }
 
     /** 32-bit values may be printed unsigned ({@code ret=0xffffffea}), so only the low half counts. */

@@ -10,6 +10,7 @@ import dev.verbscope.analyzer.verbs.VerbsSink;
 import dev.verbscope.analyzer.verbs.WcStatus;
 import dev.verbscope.analyzer.verbs.WitnessLayer;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -48,7 +49,9 @@ public final class QueueLedger implements VerbsSink {
     /** Calls remembered after their end, for what a consumer says of them. */
     private static final int MAX_RECENT = 64;
 
-    private final List<LedgerListener> listeners = new ArrayList<>();
+    /** An array since it is walked for each event. */
+    private LedgerListener[] listeners = {};
+
     private final List<ReceiveQueue> queues = new ArrayList<>();
     private final LongObjectHashMap<ReceiveQueue> qpsByNumber = new LongObjectHashMap<>();
     private final LongObjectHashMap<ReceiveQueue> byPointer = new LongObjectHashMap<>();
@@ -93,7 +96,8 @@ public final class QueueLedger implements VerbsSink {
 
     /** Adds somebody who is told while the ledger grows. */
     public void listen(LedgerListener listener) {
-        listeners.add(listener);
+        listeners = Arrays.copyOf(listeners, listeners.length + 1);
+        listeners[listeners.length - 1] = listener;
     }
 
     /** All queues in the order in which they were met. */
@@ -245,7 +249,8 @@ public final class QueueLedger implements VerbsSink {
     private void callBegan(Moment at, PostCall call) {
         ReceiveQueue queue = call.queue;
         if (open.size() > 1) {
-            for (PostCall other : open) {
+            for (int i = 0; i < open.size(); i++) {
+                PostCall other = open.get(i);
                 if (other != call && other.cpu == call.cpu) {
                     other.nested++;
                 }
@@ -686,8 +691,8 @@ public final class QueueLedger implements VerbsSink {
         if (order > 0) {
             // counts of a less exact witness of the same completions would count them twice
             queue.layer = layer;
-            java.util.Arrays.fill(queue.receiveByStatus, 0);
-            java.util.Arrays.fill(queue.otherByStatus, 0);
+            Arrays.fill(queue.receiveByStatus, 0);
+            Arrays.fill(queue.otherByStatus, 0);
             queue.midLifeReceives = 0;
         }
         if (cq != UNKNOWN && queue.cq == null) {
@@ -862,7 +867,8 @@ public final class QueueLedger implements VerbsSink {
     // -------------------------------------------------------------------------------------- what consumers tell
 
     private @Nullable ConsumerBatch batchOf(Moment at) {
-        for (ConsumerBatch batch : batches) {
+        for (int i = 0; i < batches.size(); i++) {
+            ConsumerBatch batch = batches.get(i);
             if (batch.cpu == at.cpu() && batch.pid == at.pid()) {
                 return batch;
             }

@@ -229,10 +229,15 @@ public final class BinaryEvent implements TraceEvent {
 
     @Override
     public long asLong(int slot) {
+        return asLongOr(slot, 0);
+    }
+
+    @Override
+    public long asLongOr(int slot, long otherwise) {
         FieldLayout layout = layout(slot);
-        return layout != null && layout.kind == FieldLayout.Kind.NUMBER
+        return layout != null && layout.kind == FieldLayout.Kind.NUMBER && record.holds(layout.offset, layout.size)
                 ? record.number(layout.offset, layout.size, layout.signed)
-                : 0;
+                : otherwise;
     }
 
     @Override

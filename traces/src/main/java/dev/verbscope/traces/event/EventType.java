@@ -20,6 +20,7 @@ public final class EventType {
     private final String name;
     private final List<String> fields = new ArrayList<>();
     private final Map<String, Integer> slots = new HashMap<>();
+    private int slotCount;
 
     /**
      * Made by readers only.
@@ -65,7 +66,7 @@ public final class EventType {
         if (known != null) {
             return known;
         }
-        int slot = fields.size();
+        int slot = slotCount++;
         fields.add(field);
         slots.put(field, slot);
         return slot;
@@ -73,7 +74,7 @@ public final class EventType {
 
     /** Number of slots handed out so far. */
     public int slotCount() {
-        return fields.size();
+        return slotCount;
     }
 
     /** The name of the field in a slot. */

@@ -88,6 +88,11 @@ public interface TraceEvent {
     /** Whether the field has a value and it can be told as a number. */
     boolean isNumber(int slot);
 
+    /** The value of a field as {@link #asLong}, {@code otherwise} where there is none or it is no number. */
+    default long asLongOr(int slot, long otherwise) {
+        return isNumber(slot) ? asLong(slot) : otherwise;
+    }
+
     /** The value of a field as the input shows it, empty where there is none. Allocates. */
     String asString(int slot);
 

@@ -3,7 +3,6 @@ package dev.verbscope.traces.text;
 import dev.verbscope.traces.event.EventType;
 import dev.verbscope.traces.format.TextTemplate;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -61,7 +60,7 @@ final class PayloadFields {
     /** For each template: the slot of each of its fields, -1 where nobody asked. */
     private int[][] slotsOf = {};
 
-    private final List<Key> keys = new ArrayList<>();
+    private Key[] keys = {};
     private int resolved = -1;
     /** Whether each slot is a known key, so that a scan can stop when all are found. */
     private boolean allKnown;
@@ -69,6 +68,9 @@ final class PayloadFields {
     private int ipSlot = -1;
     private int funcSlot = -1;
     private int retSlot = -1;
+
+    /** The number that {@link #number(byte[], int, int)} took last. */
+    private long parsed;
 
     private byte[] state = {};
     private int[] start = {};
@@ -89,7 +91,11 @@ final class PayloadFields {
     }
 
     long number(int slot) {
-        return isNumber(slot) ? number[slot] : 0;
+        return numberOr(slot, 0);
+    }
+
+    long numberOr(int slot, long otherwise) {
+        return isNumber(slot) ? number[slot] : otherwise;
     }
 
     int start(int slot) {
@@ -138,7 +144,9 @@ final class PayloadFields {
         ipSlot = slotOf(PROBE_IP);
         funcSlot = slotOf(PROBE_FUNC);
         retSlot = slotOf(PROBE_RET_IP);
-        keys.forEach(key -> key.slot = slotOf(key.name));
+        for (Key key : keys) {
+            key.slot = slotOf(key.name);
+        }
         state = new byte[slots];
         start = new int[slots];
         end = new int[slots];
@@ -220,7 +228,7 @@ final class PayloadFields {
             if (at >= to) {
                 return;
             }
-            Key key = expected < keys.size() ? keys.get(expected) : null;
+            Key key = expected < keys.length ? keys[expected] : null;
             if (key == null || !key.standsAt(b, at, to)) {
                 int equals = keyEnd(b, at, to);
                 if (equals < 0) {
@@ -230,10 +238,10 @@ final class PayloadFields {
                 expected = learned(b, at, equals);
                 if (expected < 0) {
                     at = endOfWord(b, at, to);
-                    expected = keys.size();
+                    expected = keys.length;
                     continue;
                 }
-                key = keys.get(expected);
+                key = keys[expected];
             }
             expected++;
             boolean wanted = key.slot >= 0 && state[key.slot] == NONE;
@@ -246,20 +254,21 @@ final class PayloadFields {
 
     /** The index of a key among those known, which it joins if it is new; -1 if there are too many. */
     private int learned(byte[] b, int from, int equals) {
-        for (int i = 0; i < keys.size(); i++) {
-            byte[] k = keys.get(i).bytes;
+        for (int i = 0; i < keys.length; i++) {
+            byte[] k = keys[i].bytes;
             if (k.length == equals - from + 1 && Ascii.startsWith(b, from, equals + 1, k)) {
                 return i;
             }
         }
-        if (keys.size() >= MAX_KEYS) {
+        if (keys.length >= MAX_KEYS) {
             return -1;
         }
         Key key = new Key(Arrays.copyOfRange(b, from, equals + 1));
         key.slot = slotOf(key.name);
-        keys.add(key);
+        keys = Arrays.copyOf(keys, keys.length + 1);
+        keys[keys.length - 1] = key;
         checkKnown();
-        return keys.size() - 1;
+        return keys.length - 1;
     }
 
     /** The index of the equals sign of a key that starts here, or -1. */
@@ -294,11 +303,9 @@ final class PayloadFields {
                 return close + 1;
             }
         }
-        int stop = Ascii.endOfNumber(b, from, to);
+        int stop = number(b, from, to);
         if (stop > from && (stop == to || b[stop] == ' ' || punctuated(b, stop, to))) {
-            if (slot >= 0) {
-                set(slot, from, stop, NUMBER, Ascii.number(b, from, stop));
-            }
+            set(slot, from, stop, NUMBER, parsed);
             if (stop + 2 < to && b[stop + 1] == '(' && b[from] == '0') {
                 return signed(b, from, stop, to, slot);
             }
@@ -311,6 +318,32 @@ final class PayloadFields {
         }
         set(slot, from, last, TEXT, 0);
         return stop;
+    }
+
+    /** Takes the number that starts here into {@link #parsed}; gives the index behind it, as {@link Ascii#endOfNumber}. */
+    private int number(byte[] b, int from, int to) {
+        boolean hex = to - from > 2 && b[from] == '0' && (b[from + 1] | 0x20) == 'x';
+        int first = hex ? from + 2 : b[from] == '-' ? from + 1 : from;
+        int i = first;
+        long value = 0;
+        if (hex) {
+            for (int digit; i < to && (digit = Ascii.hexDigit(b[i])) >= 0; i++) {
+                value = (value << 4) | digit;
+            }
+        } else {
+            for (int digit; i < to && (digit = (b[i] - '0') & 0xff) < 10; i++) {
+                value = value * 10 + digit;
+            }
+        }
+        int digits = i - first;
+        if (digits == 0 || digits > (hex ? 16 : 20)) {
+            return from;
+        }
+        if (!hex && digits > 18 && Ascii.endOfNumber(b, from, to) == from) {
+            return from;
+        }
+        parsed = first == from + 1 ? -value : value;
+        return i;
     }
 
     /**
@@ -343,7 +376,7 @@ final class PayloadFields {
             if (next >= to) {
                 return blank;
             }
-            if (expected < keys.size() && keys.get(expected).standsAt(b, next, to)) {
+            if (expected < keys.length && keys[expected].standsAt(b, next, to)) {
                 return blank;
             }
             if (keyEnd(b, next, to) >= 0) {

@@ -740,6 +740,11 @@ public final class TracefsTextReader implements TraceReader {
         }
 
         @Override
+        public long asLongOr(int slot, long otherwise) {
+            return fields().numberOr(slot, otherwise);
+        }
+
+        @Override
         public String asString(int slot) {
             PayloadFields f = fields();
             return f.has(slot) ? text(f.start(slot), f.end(slot)) : "";
