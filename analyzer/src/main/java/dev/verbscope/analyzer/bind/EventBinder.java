@@ -341,7 +341,8 @@ public final class EventBinder {
 
     private String module() {
         TraceEvent event = current;
-        if (event == null || moduleSlot < 0) {
+        // a bare address, as binary captures have, names no module: asked for with each call, so no text is made of it
+        if (event == null || moduleSlot < 0 || event.isNumber(moduleSlot)) {
             return "";
         }
         String place = event.asString(moduleSlot);
