@@ -754,7 +754,8 @@ public final class QueueLedger implements VerbsSink {
         if (srq != null) {
             return srq.wrs.find(wrId) != WrList.NONE ? srq : null;
         }
-        for (ReceiveQueue candidate : srqs) {
+        for (int i = 0; i < srqs.size(); i++) {
+            ReceiveQueue candidate = srqs.get(i);
             if (candidate.wrs.find(wrId) != WrList.NONE) {
                 qp.viaSrq = candidate;
                 return candidate;
