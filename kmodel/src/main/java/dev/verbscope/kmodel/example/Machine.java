@@ -104,6 +104,7 @@ public final class Machine {
     private final List<Event> events = new ArrayList<>();
     private final List<TraceSink> sinks;
     private final Map<String, KernelPlace> places = new HashMap<>();
+    private final Map<String, Long> entries = new HashMap<>();
 
     /** Its kernel. */
     public final Kernel kernel;
@@ -196,6 +197,12 @@ public final class Machine {
                 f -> new KernelPlace(kernel.text()
                         .inside(kernel.text().function(f, 0x140, MODULE), 0x5c)
                         .address()));
+    }
+
+    /** Entry of a function of the example's module, where a probe can sit. */
+    public long entry(String function) {
+        return entries.computeIfAbsent(
+                function, f -> kernel.text().function(f, 0x150, MODULE).address());
     }
 
     /** GID of its first port. */

@@ -145,7 +145,7 @@ class SimulationTest {
         byte[] bytes = trace(ScenarioCatalog.shipped("healthy-batch-16"), KernelProfiles.ARTICLE_CHECKED, 1);
         String digest =
                 HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(bytes));
-        assertThat(digest).isEqualTo("0b49c844f1793ac3c5fe8a0d540c81963be500a234e81640ae796f94f24bcb0c");
+        assertThat(digest).isEqualTo("fe0d3483649531c121997d4a406c1ca6be43ed45cd0406b28a2aaffd9ff4d22f");
     }
 
     @Test
