@@ -113,6 +113,26 @@ class TeardownOrderTest {
         assertThat(found()).isEmpty();
     }
 
+    /** ocrdma refuses posts in ERR (KERNEL_FACTS.md section 4): no consumer can drain there. */
+    @Test
+    void aDrainThatTheDriverDoesNotTakeIsAWarning() throws IOException {
+        t.driver("ocrdma", "ocrdma_post_recv");
+        working(9).state(9, ERR);
+        t.refusedAtOnce(9, -22, 0xd00);
+        assertThat(t.report().findings())
+                .filteredOn(f -> f.rule().equals("post-rejected"))
+                .hasSize(1)
+                .allSatisfy(f -> {
+                    assertThat(f.severity()).isEqualTo(Severity.ERROR);
+                    assertThat(f.facts()).containsEntry("reason", "qp-state");
+                });
+        t.refused(9, -22, 0xd00, 0);
+        assertThat(t.report().findings())
+                .filteredOn(f -> "drain-refused".equals(f.facts().get("reason")))
+                .hasSize(1)
+                .allMatch(f -> f.severity() == Severity.WARNING && f.confidence() == Confidence.CERTAIN);
+    }
+
     @Test
     void aQpThatNeverWorkedIsASetupThatFailed() throws IOException {
         t.state(9, 1);
