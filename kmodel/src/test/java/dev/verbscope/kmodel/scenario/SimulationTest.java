@@ -247,6 +247,16 @@ class SimulationTest {
             case LATE_FILL -> assertThat(result.peerEnd()).isEqualTo(Peer.End.RNR_RETRY_EXCEEDED);
             // the article's driver does not look at the state, and keeps what was posted
             case POST_IN_RESET -> assertThat(qp.failedCalls()).isZero();
+            case CQ_BEFORE_QP, PD_BEFORE_QP ->
+                assertThat(result.truth().takenAwayInUse())
+                        .containsExactly(Map.entry(mistake == Mistake.CQ_BEFORE_QP ? "cq" : "pd", 1L));
+            // there is no shared queue in this scenario
+            case SRQ_BEFORE_QP -> assertThat(result.truth().takenAwayInUse()).isEmpty();
+            case NO_DRAIN -> {
+                assertThat(qp.leftAtDestroy()).isPositive();
+                assertThat(qp.flushedAtDestroy()).isFalse();
+                assertThat(qp.completions()).doesNotContainKey(WcStatus.WR_FLUSH_ERR);
+            }
         }
     }
 
@@ -310,6 +320,8 @@ class SimulationTest {
         SimulationResult result = Simulation.run(scenario(config, 300), profile, seed);
         invariants(result);
         // a run ends by itself: with an oops, or with the module unloaded and nothing left in the device
-        assertThat(result.oops() != null || only(result).outstanding() == 0).isTrue();
+        GroundTruth.Qp qp = only(result);
+        long left = mistakes.contains(Mistake.NO_DRAIN) ? qp.leftAtDestroy() : 0;
+        assertThat(result.oops() != null || qp.outstanding() == left).isTrue();
     }
 }
