@@ -73,6 +73,19 @@ class TeardownOrderTest {
         assertThat(finding.queue()).isNotNull();
     }
 
+    /** Of a chain that goes on behind what a probe shows the rest completes unknown: what is known is still left. */
+    @Test
+    void postsThatWereNotSeenMakeItMore() throws IOException {
+        working(9).received(9, 0xa100).received(9, 0xa200).destroyQp(9, 0, 0);
+        assertThat(one().facts()).containsEntry("left", 10);
+    }
+
+    @Test
+    void completionsThatWereNotSeenMakeItUnknown() throws IOException {
+        working(9).received(9, 0x900).destroyQp(9, 0, 0);
+        assertThat(found()).isEmpty();
+    }
+
     @Test
     void aQpDestroyedAfterItsFlush() throws IOException {
         working(9);
