@@ -62,6 +62,9 @@ class ModelCorpusTest {
     /** Buffers lost from which on a leak must be seen: fewer may hide in the last batch. */
     private static final int LEAK = 16;
 
+    /** Receives left in a destroyed QP that cannot be completions a probe missed. */
+    private static final int LEFT = 16;
+
     /** WRs of a chain that a chain probe shows. */
     private static final int CHAIN_SEEN = 15;
 
@@ -198,6 +201,18 @@ class ModelCorpusTest {
         }
         if (makes(scenario, Mistake.LATE_FILL)) {
             (bothEnds && rnr ? must : may).add("rnr-startup");
+        }
+
+        // the end
+        if (!result.truth().takenAwayInUse().isEmpty()) {
+            must.add("teardown-order");
+        }
+        for (GroundTruth.Qp qp : result.truth().qps().values()) {
+            if (qp.leftAtDestroy() > 0 && !qp.flushedAtDestroy()) {
+                // of a QP that never received anything, or with a few left, it cannot be told from a missed completion
+                boolean worked = qp.completions().getOrDefault(WcStatus.SUCCESS, 0L) > 0;
+                (worked && qp.leftAtDestroy() >= LEFT ? must : may).add("teardown-order");
+            }
         }
 
         // ERR
@@ -473,6 +488,9 @@ class ModelCorpusTest {
                                 "qp-never-rtr",
                                 "rnr-at-start",
                                 "enomem-qp-in-err",
+                                "qp-destroyed-undrained",
+                                "pd-before-qp",
+                                "cq-before-qp",
                                 "nfs-client",
                                 "srq-healthy")
                         .contains(n))

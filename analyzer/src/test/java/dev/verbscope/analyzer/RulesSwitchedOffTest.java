@@ -64,6 +64,12 @@ class RulesSwitchedOffTest {
                 }));
         all.add(PublicReportsTest.report(
                 "-",
+                "a PD taken away before its QP",
+                "teardown-order",
+                Map.of("reason", "pd-in-use", "users", 2),
+                t -> t.destroy("pd", 3, 2, 0, 0).destroyQp(9, 0, 0)));
+        all.add(PublicReportsTest.report(
+                "-",
                 "a return without its entry",
                 "capture-quality",
                 Map.of("lost_events", 0L),

@@ -140,6 +140,26 @@ public final class TraceText {
         return event("modify_qp_ret", "(ib_modify_qp+0x1c/0x30 [ib_core] <- _ib_modify_qp) ret=0");
     }
 
+    /** ib_destroy_qp, and what it returns. {@code udata} is 0 for a kernel consumer. */
+    public TraceText destroyQp(long qp, long udata, int result) {
+        event(
+                "destroy_qp",
+                "(ib_destroy_qp_user+0x0/0x200 [ib_core]) qp=" + hex(0xff00000000001000L + qp * 0x1000) + " qp_num="
+                        + qp + " udata=" + hex(udata));
+        return event("destroy_qp_ret", "(0xffffffffc0aa0072 <- ib_destroy_qp_user) ret=" + result);
+    }
+
+    /** The core takes a {@code cq}, {@code srq} or {@code pd} away, and what that returns. */
+    public TraceText destroy(String object, long id, int users, long udata, int result) {
+        String name = object.equals("pd") ? "dealloc_pd" : "destroy_" + object;
+        event(
+                name,
+                "(ib_" + name + "_user+0x0/0x80 [ib_core]) " + object + "=" + hex(0xff00000000660000L + id * 0x100)
+                        + (object.equals("srq") ? "" : " " + object + "_id=" + id) + " usecnt=" + users + " udata="
+                        + hex(udata));
+        return event(name + "_ret", "(0xffffffffc0aa0080 <- ib_" + name + "_user) ret=" + result);
+    }
+
     /** A line that is none of an event: the payload of the event before. */
     public TraceText raw(String line) {
         text.append(line).append('\n');

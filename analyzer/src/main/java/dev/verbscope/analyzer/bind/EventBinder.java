@@ -1,6 +1,7 @@
 package dev.verbscope.analyzer.bind;
 
 import dev.verbscope.analyzer.verbs.Moment;
+import dev.verbscope.analyzer.verbs.ObjectKind;
 import dev.verbscope.analyzer.verbs.VerbsSink;
 import dev.verbscope.traces.event.TraceEvent;
 import java.util.ArrayList;
@@ -306,7 +307,18 @@ public final class EventBinder {
                 sink.qpCreated(
                         moment, value(event, b, 0), value(event, b, 1), result == VerbsSink.UNKNOWN_INT ? 0 : result);
             }
-            case QP_DESTROY -> sink.qpDestroyed(moment, value(event, b, 0));
+            case QP_DESTROY -> destroyCall(event, b, ObjectKind.QP);
+            case QP_DESTROY_RETURN -> sink.destroyReturn(moment, ObjectKind.QP, intValue(event, b, 0));
+            case CQ_DESTROY -> destroyCall(event, b, ObjectKind.CQ);
+            // ib_free_cq is for kernel consumers only
+            case CQ_FREE_CALL ->
+                sink.destroyCall(
+                        moment, ObjectKind.CQ, value(event, b, 0), value(event, b, 1), intValue(event, b, 2), 0);
+            case CQ_DESTROY_RETURN -> sink.destroyReturn(moment, ObjectKind.CQ, intValue(event, b, 0));
+            case SRQ_DESTROY -> destroyCall(event, b, ObjectKind.SRQ);
+            case SRQ_DESTROY_RETURN -> sink.destroyReturn(moment, ObjectKind.SRQ, intValue(event, b, 0));
+            case PD_DEALLOC -> destroyCall(event, b, ObjectKind.PD);
+            case PD_DEALLOC_RETURN -> sink.destroyReturn(moment, ObjectKind.PD, intValue(event, b, 0));
             case DISCONNECT -> sink.disconnected(moment);
             case KERNEL_LOG -> {
                 int slot = find(event, b.slots[0]);
@@ -315,6 +327,11 @@ public final class EventBinder {
             case CONTEXT -> {}
         }
         current = null;
+    }
+
+    private void destroyCall(TraceEvent event, Bound b, ObjectKind kind) {
+        sink.destroyCall(
+                moment, kind, value(event, b, 0), value(event, b, 1), intValue(event, b, 2), value(event, b, 3));
     }
 
     /**

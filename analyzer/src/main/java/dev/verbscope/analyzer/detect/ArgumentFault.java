@@ -21,6 +21,7 @@ record ArgumentFault(Kind kind, String sentence, Confidence confidence) {
         RING_FULL("ring-full"),
         NO_QUEUE("no-receive-queue"),
         DEVICE_ERROR("device-error"),
+        DRAIN_REFUSED("drain-refused"),
         UNKNOWN("unknown");
 
         private final String label;
@@ -78,6 +79,16 @@ record ArgumentFault(Kind kind, String sentence, Confidence confidence) {
                     "The ring was full at " + level + " WRs: " + driver.name()
                             + " gives -EINVAL for it where others give -ENOMEM.",
                     Confidence.LIKELY);
+        }
+        boolean marker = sges == 0 && call.accepted() == 0 && call.wrsSeen() == 1 && !call.atLeast();
+        boolean err = call.qpState() == QpState.ERR || (call.qpState() == QpState.UNKNOWN && call.afterError());
+        if (marker && err && call.result() == -Errno.EINVAL) {
+            return new ArgumentFault(
+                    Kind.DRAIN_REFUSED,
+                    "It is the marker that ib_drain_rq posts to a QP in ERR, without SGEs: this driver refuses posts in ERR"
+                            + " (as ocrdma does), so the drain has nothing to wait for and returns at once, with a warning in"
+                            + " the log.",
+                    call.qpState() == QpState.ERR ? Confidence.CERTAIN : Confidence.LIKELY);
         }
         if (call.badIndex() <= 0 && (call.qpState() == QpState.RESET || call.qpState() == QpState.ERR)) {
             return new ArgumentFault(

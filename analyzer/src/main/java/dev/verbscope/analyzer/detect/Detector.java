@@ -44,6 +44,7 @@ public interface Detector extends LedgerListener {
                 new DoublePost(),
                 new CompletionErrors(),
                 new FlushStorm(),
+                new TeardownOrder(),
                 new PostLatency(),
                 new QueueSizing(),
                 new ConsumerAccounting(),

@@ -30,25 +30,32 @@ final class KernelLog implements Detector {
 
     private static final int SHOWN = 3;
 
+    private static final String TEARDOWN = "teardown-order";
+
     /** Which findings a kind of line speaks of. */
-    private static final Map<String, Set<String>> RULES = Map.of(
-            "ring-full", Set.of("enomem-ring-full", "enomem-unpolled-cq", "enomem-qp-error", "post-rejected"),
-            "too-many-sges", Set.of("post-rejected", "enomem-hidden-argument"),
-            "ring-full-or-sges", Set.of("enomem-ring-full", "enomem-hidden-argument"),
-            "completion-failed", Set.of("completion-error"),
-            "cqe-dump", Set.of("completion-error"),
-            "receive-failed", Set.of("completion-error", "flush-storm", "post-in-error-state"),
-            "iommu-fault", Set.of("completion-error"),
-            "device-error", Set.of("post-rejected", "completion-error", "flush-storm"),
-            "drain-failed", Set.of("post-rejected"),
-            "post-failed",
+    private static final Map<String, Set<String>> RULES = Map.ofEntries(
+            Map.entry(
+                    "ring-full", Set.of("enomem-ring-full", "enomem-unpolled-cq", "enomem-qp-error", "post-rejected")),
+            Map.entry("too-many-sges", Set.of("post-rejected", "enomem-hidden-argument")),
+            Map.entry("ring-full-or-sges", Set.of("enomem-ring-full", "enomem-hidden-argument")),
+            Map.entry("completion-failed", Set.of("completion-error")),
+            Map.entry("cqe-dump", Set.of("completion-error")),
+            Map.entry("receive-failed", Set.of("completion-error", "flush-storm", "post-in-error-state")),
+            Map.entry("iommu-fault", Set.of("completion-error")),
+            Map.entry("device-error", Set.of("post-rejected", "completion-error", "flush-storm")),
+            Map.entry("drain-failed", Set.of("post-rejected")),
+            Map.entry(
+                    "post-failed",
                     Set.of(
                             "post-rejected",
                             "enomem-ring-full",
                             "enomem-unpolled-cq",
                             "enomem-qp-error",
                             "enomem-hidden-argument",
-                            "enomem-unexplained"));
+                            "enomem-unexplained")),
+            Map.entry("cq-in-use", Set.of(TEARDOWN)),
+            Map.entry("pd-in-use", Set.of(TEARDOWN)),
+            Map.entry("freed-while-posted", Set.of(TEARDOWN)));
 
     private record Line(LogLine what, EventRef ref, int status, int vendorErr) {}
 
@@ -93,6 +100,9 @@ final class KernelLog implements Detector {
         for (String kind : List.of("ring-full", "too-many-sges", "ring-full-or-sges")) {
             only(kind).stream().limit(1).forEach(line -> findings.add(refused(kind, line)));
         }
+        for (String kind : List.of("cq-in-use", "pd-in-use", "freed-while-posted")) {
+            only(kind).stream().limit(1).forEach(line -> findings.add(teardown(kind, line)));
+        }
         if (!counts.isEmpty()) {
             findings.add(summary());
         }
@@ -122,6 +132,9 @@ final class KernelLog implements Detector {
 
     /** A line with a status speaks of findings of that status; one of another driver speaks of another queue. */
     private static boolean fits(Finding finding, Line line) {
+        if (finding.rule().equals(TEARDOWN)) {
+            return line.what.kind().equals(finding.facts().get("reason"));
+        }
         Object status = finding.facts().get("status");
         if (status instanceof Integer number && line.status >= 0 && line.status != number) {
             return false;
@@ -144,7 +157,7 @@ final class KernelLog implements Detector {
                 .fact("basis", "kernel log")
                 .fact("count", 1L)
                 .evidence(line.ref)
-                .settle("a trace of the same time, with probes on the driver's post_recv and on completions");
+                .settle("a trace of the same time, with the probes that verbscope probe sets");
     }
 
     private Finding completion(Line line) {
@@ -191,6 +204,28 @@ final class KernelLog implements Detector {
                 .fact("reason", "qp-state")
                 .advice("Look who brought the QP to RESET, or never out of it, before the drain.");
         return knownBugs(finding, "drain-refused", capture.info().kernel()).build();
+    }
+
+    /** What the kernel's own checks say of the order in which objects and memory went. */
+    private static Finding teardown(String kind, Line line) {
+        boolean memory = kind.equals("freed-while-posted");
+        String object = kind.startsWith("pd") ? "PD" : "CQ";
+        return fromLog(TEARDOWN, Severity.WARNING, memory ? Confidence.LIKELY : Confidence.CERTAIN, line)
+                .title(
+                        memory
+                                ? "The kernel log tells of freed memory that a software RDMA driver used"
+                                : "The kernel log warns of a " + object + " that was taken away in use")
+                .cause(
+                        memory
+                                ? "KASAN saw the driver write or read memory that had been freed: a buffer was freed while it was"
+                                        + " posted, or while a message was on its way into it."
+                                : "The core checks that nobody uses it: a QP, or for a PD also an MR, AH or SRQ, was still there.")
+                .fact("reason", kind)
+                .advice(
+                        memory
+                                ? "Free buffers only after their completion: move the QP to ERR and drain it first."
+                                : "Destroy the QPs first; the PD goes last.")
+                .build();
     }
 
     private Finding postFailed(Line line) {

@@ -77,7 +77,9 @@ final class PostRejected implements Detector {
         FailedCall first = calls.get(0);
         ArgumentFault fault = ArgumentFault.of(queue, first);
         String errno = Errno.name(first.result());
-        Finding.Builder finding = Finding.of("post-rejected", Severity.ERROR, fault.confidence(), queue)
+        // what the driver refuses there no consumer can do otherwise: the kernel itself only warns
+        Severity severity = kind == ArgumentFault.Kind.DRAIN_REFUSED ? Severity.WARNING : Severity.ERROR;
+        Finding.Builder finding = Finding.of("post-rejected", severity, fault.confidence(), queue)
                 .title(queue.name() + ": " + calls.size() + (calls.size() == 1 ? " post" : " posts") + " refused with "
                         + errno + ", "
                         + switch (kind) {
@@ -86,6 +88,7 @@ final class PostRejected implements Detector {
                             case QP_STATE -> "the QP's state does not allow it";
                             case DEVICE_ERROR -> "the device is in error";
                             case RING_FULL -> "the ring is full";
+                            case DRAIN_REFUSED -> "the marker of a drain";
                             case NO_QUEUE -> "the QP has no receive queue";
                             case UNKNOWN -> "cause not shown";
                         })
@@ -121,6 +124,8 @@ final class PostRejected implements Detector {
                             case RING_FULL ->
                                 "Post only as many receives as have completed, or create the QP with a larger"
                                         + " max_recv_wr.";
+                            case DRAIN_REFUSED ->
+                                "Wait for the flushed receives themselves before buffers are freed or the QP is destroyed.";
                             case DEVICE_ERROR -> "Look in the kernel log for the device's reset or fatal error.";
                             case UNKNOWN -> "Look in the kernel log for the driver's own message at that time.";
                         })

@@ -33,6 +33,9 @@ public interface LedgerListener {
     /** modify_qp was entered ({@link ModifyQp#returnTime()} unknown), and later the same call returned. */
     default void modifyQp(Moment at, ModifyQp call) {}
 
+    /** An object is to be taken away ({@link DestroyCall#returned()} null), and later the same call returned. */
+    default void destroy(Moment at, DestroyCall call) {}
+
     /** An asynchronous event; {@code queue} is null where it does not say of which QP. */
     default void asyncEvent(Moment at, @Nullable ReceiveQueue queue, int event) {}
 

@@ -5,6 +5,7 @@ import com.carrotsearch.hppc.LongObjectHashMap;
 import dev.verbscope.analyzer.verbs.AsyncEvent;
 import dev.verbscope.analyzer.verbs.EventRef;
 import dev.verbscope.analyzer.verbs.Moment;
+import dev.verbscope.analyzer.verbs.ObjectKind;
 import dev.verbscope.analyzer.verbs.QpState;
 import dev.verbscope.analyzer.verbs.VerbsSink;
 import dev.verbscope.analyzer.verbs.WcStatus;
@@ -73,6 +74,10 @@ public final class QueueLedger implements VerbsSink {
     private final List<CqAccount> cqAccounts = new ArrayList<>();
     private final List<OpenPoll> polls = new ArrayList<>();
     private final List<ModifyQp> modifying = new ArrayList<>();
+    private final List<DestroyCall> destroying = new ArrayList<>();
+
+    /** QP numbers that two objects had at once: those of two devices. */
+    private final LongHashSet sharedNumbers = new LongHashSet();
 
     private long disconnects;
     private long unmatchedReturns;
@@ -162,7 +167,7 @@ public final class QueueLedger implements VerbsSink {
     private ReceiveQueue postTarget(boolean srq, long pointer, long qpNum) {
         ReceiveQueue queue = pointer == UNKNOWN ? null : byPointer.get(pointer);
         // a QP object can be freed and its memory used for another QP
-        if (queue != null && (srq || qpNum == UNKNOWN || queue.id() == qpNum)) {
+        if (queue != null && !queue.gone && (srq || qpNum == UNKNOWN || queue.id() == qpNum)) {
             return queue;
         }
         if (srq) {
@@ -172,8 +177,13 @@ public final class QueueLedger implements VerbsSink {
             queue = newQueue(ReceiveQueue.Kind.QP, pointer);
         } else {
             ReceiveQueue known = qpsByNumber.get(qpNum);
-            if (known != null && known.pointer != UNKNOWN && pointer != UNKNOWN && known.pointer != pointer) {
+            boolean another =
+                    known != null && known.pointer != UNKNOWN && pointer != UNKNOWN && known.pointer != pointer;
+            if (known != null && (known.gone || another)) {
                 // the number again with another object: a new QP, or one of another device
+                if (!known.gone) {
+                    sharedNumbers.add(qpNum);
+                }
                 known = newQueue(ReceiveQueue.Kind.QP, qpNum);
                 qpsByNumber.put(qpNum, known);
             }
@@ -1296,6 +1306,7 @@ public final class QueueLedger implements VerbsSink {
         // a number that comes again is a new QP, unless it was only just brought to INIT: rdma_create_qp does so first
         ReceiveQueue known = qpsByNumber.get(qpNum);
         boolean fresh = known != null
+                && !known.gone
                 && !known.hasReceiveSide()
                 && known.otherCompletions() == 0
                 && (known.state == QpState.INIT || known.state == QpState.RESET);
@@ -1305,8 +1316,74 @@ public final class QueueLedger implements VerbsSink {
         queue.depthTold = recvWr == UNKNOWN ? -1 : recvWr;
     }
 
+    // ------------------------------------------------------------------------------------------------ the end of
+    // objects
+
     @Override
-    public void qpDestroyed(Moment at, long qpNum) {}
+    public void destroyCall(Moment at, ObjectKind kind, long pointer, long id, int users, long userData) {
+        for (DestroyCall running : destroying) {
+            if (kind == ObjectKind.QP && running.matches(kind, at) && running.id() == id) {
+                // rdma_destroy_qp tells of it first, and then the core's function is entered
+                return;
+            }
+        }
+        ReceiveQueue queue = switch (kind) {
+            case QP -> knownQp(pointer, id);
+            case SRQ -> pointer == UNKNOWN ? null : byPointer.get(pointer);
+            case CQ, PD -> null;
+        };
+        if (kind == ObjectKind.QP && pointer == UNKNOWN && queue == null) {
+            return;
+        }
+        DestroyCall call = new DestroyCall(at, kind, pointer, id, users, userData, queue);
+        if (destroying.size() >= MAX_OPEN) {
+            destroying.remove(0);
+        }
+        destroying.add(call);
+        for (LedgerListener listener : listeners) {
+            listener.destroy(at, call);
+        }
+        if (queue != null) {
+            queue.gone = true;
+        }
+        if (kind == ObjectKind.CQ && pointer != UNKNOWN && users == 0) {
+            // the next CQ may lie at the same address
+            cqsByPointer.remove(pointer);
+        }
+    }
+
+    /** The QP that is meant: by its object, or by its number where no other device's QP is known to have it too. */
+    private @Nullable ReceiveQueue knownQp(long pointer, long number) {
+        ReceiveQueue queue = pointer == UNKNOWN ? null : byPointer.get(pointer);
+        if (queue != null && !queue.gone && queue.id() == number) {
+            return queue;
+        }
+        queue = qpsByNumber.get(number);
+        boolean other = queue != null && pointer != UNKNOWN && queue.pointer != UNKNOWN && queue.pointer != pointer;
+        boolean vague = queue != null && pointer == UNKNOWN && (!queue.createdSeen || sharedNumbers.contains(number));
+        return queue == null || queue.gone || other || vague ? null : queue;
+    }
+
+    @Override
+    public void destroyReturn(Moment at, ObjectKind kind, int result) {
+        for (int i = destroying.size() - 1; i >= 0; i--) {
+            DestroyCall call = destroying.get(i);
+            if (!call.matches(kind, at)) {
+                continue;
+            }
+            destroying.remove(i);
+            call.result = result;
+            call.returned = at.ref(call.name() + (result == 0 ? " is gone" : " stays: " + result));
+            ReceiveQueue queue = call.queue();
+            if (queue != null && result != 0) {
+                queue.gone = false;
+            }
+            for (LedgerListener listener : listeners) {
+                listener.destroy(at, call);
+            }
+            return;
+        }
+    }
 
     @Override
     public void disconnected(Moment at) {

@@ -103,6 +103,9 @@ public final class ReceiveQueue {
     boolean lifeOver;
     boolean drained;
 
+    /** Whether the object was taken away: what comes under its name or at its address then is another one. */
+    boolean gone;
+
     // state
     int state = QpState.UNKNOWN;
     final List<EventRef> states = new ArrayList<>();

@@ -160,8 +160,18 @@ public interface VerbsSink {
     /** One line of the function_graph tracer: duration and function, as the tracer prints them. */
     default void graphLine(Moment at, String text) {}
 
-    /** A QP was destroyed. */
-    void qpDestroyed(Moment at, long qpNum);
+    /**
+     * An object is to be taken away.
+     *
+     * @param pointer its address
+     * @param id QP number, or restrack id of a CQ or PD
+     * @param users how many objects use it at that moment, {@link #UNKNOWN_INT} where not told
+     * @param userData what the call has of a user-space caller: 0 shows that a kernel consumer calls
+     */
+    default void destroyCall(Moment at, ObjectKind kind, long pointer, long id, int users, long userData) {}
+
+    /** That call returned 0 or a negative errno. */
+    default void destroyReturn(Moment at, ObjectKind kind, int result) {}
 
     /** A connection was or is being closed. */
     void disconnected(Moment at);

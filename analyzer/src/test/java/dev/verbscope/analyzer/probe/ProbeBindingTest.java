@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.verbscope.analyzer.bind.Bindings;
 import dev.verbscope.analyzer.bind.EventBinder;
+import dev.verbscope.analyzer.verbs.ObjectKind;
 import dev.verbscope.analyzer.verbs.VerbsSink;
 import dev.verbscope.analyzer.verbs.WitnessLayer;
 import dev.verbscope.traces.event.TraceEvent;
@@ -18,6 +19,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
@@ -194,6 +196,22 @@ class ProbeBindingTest {
                 assertThat(told.get(0).method()).isEqualTo("asyncEvent");
                 assertThat(got).containsEntry("event", number(values, "event"));
                 assertThat(got).containsEntry("qpNum", values.get("qp_num"));
+            }
+            case "destroy-qp", "destroy-cq", "free-cq", "destroy-srq", "dealloc-pd" -> {
+                Map<String, Object> got = told.get(0).arguments();
+                String object = probe.kind().substring(probe.kind().indexOf('-') + 1);
+                assertThat(got).containsEntry("kind", ObjectKind.valueOf(object.toUpperCase(Locale.ROOT)));
+                assertThat(told.get(0).method()).isEqualTo(probe.exit() ? "destroyReturn" : "destroyCall");
+                if (probe.exit()) {
+                    assertThat(got).containsEntry("result", -12);
+                } else {
+                    assertThat(got).containsEntry("pointer", values.get(object));
+                    long id = values.getOrDefault(object.equals("qp") ? "qp_num" : object + "_id", VerbsSink.UNKNOWN);
+                    assertThat(got).containsEntry("id", id);
+                    long users = values.getOrDefault("usecnt", (long) VerbsSink.UNKNOWN_INT);
+                    assertThat(got).containsEntry("users", (int) users);
+                    assertThat(got).containsEntry("userData", values.getOrDefault("udata", 0L));
+                }
             }
             case "doorbell" -> assertThat(told.get(0).method()).isEqualTo("doorbell");
             // known to the report, not needed for the account

@@ -21,5 +21,13 @@ public enum Mistake {
     /** The first fill comes two milliseconds after the QP can receive. */
     LATE_FILL,
     /** A WR is posted to a QP that takes from a shared queue. */
-    POST_TO_QP_OF_SRQ
+    POST_TO_QP_OF_SRQ,
+    /** At the end the CQ is to go before its QP, and again behind it. */
+    CQ_BEFORE_QP,
+    /** At the end the PD goes before the QP that is in it. */
+    PD_BEFORE_QP,
+    /** At the end the shared queue is to go before its QPs, and again behind them. */
+    SRQ_BEFORE_QP,
+    /** At the end the QP goes while it works: not moved to ERR, not drained. */
+    NO_DRAIN
 }

@@ -8,6 +8,7 @@ import dev.verbscope.kmodel.verbs.IbWc;
 import dev.verbscope.kmodel.verbs.Kernel;
 import dev.verbscope.kmodel.verbs.KernelPlace;
 import dev.verbscope.kmodel.verbs.PollContext;
+import dev.verbscope.kmodel.verbs.RdmaApi;
 import dev.verbscope.kmodel.verbs.Verbs;
 import java.util.ArrayList;
 import java.util.List;
@@ -19,6 +20,7 @@ final class Poller {
     private static final long IDLE_MAX_NANOS = 64_000;
 
     private final Kernel kernel;
+    private final RdmaApi api;
     private final Verbs verbs;
     private final Task thread;
     private final KernelPlace pollPlace;
@@ -37,7 +39,7 @@ final class Poller {
     /** Makes the CQ. */
     Poller(
             Kernel kernel,
-            Verbs verbs,
+            RdmaApi api,
             IbDevice device,
             ModuleConfig config,
             int cqe,
@@ -47,7 +49,8 @@ final class Poller {
             KernelPlace processCqPlace,
             CostMeter meter) {
         this.kernel = kernel;
-        this.verbs = verbs;
+        this.api = api;
+        this.verbs = api.verbs;
         this.thread = thread;
         this.pollPlace = pollPlace;
         this.byThread = config.polling().byThread();
@@ -166,13 +169,22 @@ final class Poller {
         }
     }
 
+    /** Tries to take the CQ away while QPs use it; it is polled on. */
+    void tryToFree() {
+        if (core != null) {
+            core.free();
+        } else {
+            api.cqs.ibDestroyCq(cq);
+        }
+    }
+
     /** Takes the CQ away. */
     void free() {
         stopped = true;
         if (core != null) {
             core.free();
         } else {
-            verbs.ibDestroyCq(cq);
+            api.cqs.ibDestroyCq(cq);
         }
     }
 }

@@ -5,6 +5,7 @@ import dev.verbscope.kmodel.trace.KernelText;
 import dev.verbscope.kmodel.verbs.IbCq;
 import dev.verbscope.kmodel.verbs.IbDevice;
 import dev.verbscope.kmodel.verbs.IbMr;
+import dev.verbscope.kmodel.verbs.IbPd;
 import dev.verbscope.kmodel.verbs.IbQp;
 import dev.verbscope.kmodel.verbs.IbQpCap;
 import dev.verbscope.kmodel.verbs.IbQpInit;
@@ -13,6 +14,7 @@ import dev.verbscope.kmodel.verbs.Kernel;
 import dev.verbscope.kmodel.verbs.KernelPlace;
 import dev.verbscope.kmodel.verbs.QpState;
 import dev.verbscope.kmodel.verbs.QpType;
+import dev.verbscope.kmodel.verbs.RdmaApi;
 import dev.verbscope.kmodel.verbs.Verbs;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -72,6 +74,7 @@ public final class ReceiveModule {
     private static final long HUNG_TASK_NANOS = 120_000_000_000L;
 
     private final Kernel kernel;
+    private final RdmaApi api;
     private final Verbs verbs;
     private final IbDevice device;
     private final Queues queues;
@@ -87,15 +90,17 @@ public final class ReceiveModule {
     private final Set<Poller> pollers = new LinkedHashSet<>();
     private @Nullable IbSrq srq;
     private @Nullable IbMr mr;
+    private @Nullable IbPd pd;
     private int closing;
     private int deadLkey;
     private long drainStart;
     private boolean gone;
 
     /** Sets the module up in memory; nothing runs until {@link #load}. */
-    public ReceiveModule(Kernel kernel, Verbs verbs, IbDevice device, Queues queues, Tasks tasks, CostMeter meter) {
+    public ReceiveModule(Kernel kernel, RdmaApi api, IbDevice device, Queues queues, Tasks tasks, CostMeter meter) {
         this.kernel = kernel;
-        this.verbs = verbs;
+        this.api = api;
+        this.verbs = api.verbs;
         this.device = device;
         this.queues = queues;
         this.tasks = tasks;
@@ -259,7 +264,7 @@ public final class ReceiveModule {
         boolean softirq = config.polling() == ModuleConfig.Polling.CORE;
         Poller poller = new Poller(
                 kernel,
-                verbs,
+                api,
                 device,
                 config,
                 cqe,
@@ -273,10 +278,14 @@ public final class ReceiveModule {
     }
 
     private void connect(ModuleConfig config, Poller poller, int index) {
-        IbQp qp = verbs.ibCreateQp(
-                device,
-                new IbQpInit(
-                        QpType.RC, srq == null ? config.asked() : new IbQpCap(0, 0), poller.cq(), poller.cq(), srq));
+        IbQpInit init = new IbQpInit(
+                QpType.RC, srq == null ? config.asked() : new IbQpCap(0, 0), poller.cq(), poller.cq(), srq);
+        if (pd == null && makes(Mistake.PD_BEFORE_QP)) {
+            pd = api.pds.ibAllocPd(device);
+        }
+        IbPd domain = pd;
+        // of the PD nothing else is looked at: the buffers' key is one over all memory
+        IbQp qp = domain == null ? verbs.ibCreateQp(device, init) : api.qps.ibCreateQp(domain, init);
         BufferPool pool = pools.get(srq == null ? index : 0);
         Ulp ulp = Ulp.of(kernel, config);
         long doneEntry = donePlaces.computeIfAbsent(
@@ -360,10 +369,30 @@ public final class ReceiveModule {
     public void unload() {
         pools.forEach(BufferPool::close);
         pollers.forEach(Poller::resume);
+        if (makes(Mistake.CQ_BEFORE_QP)) {
+            pollers.forEach(Poller::tryToFree);
+        }
+        IbSrq shared = srq;
+        if (shared != null && makes(Mistake.SRQ_BEFORE_QP)) {
+            verbs.ibDestroySrq(shared);
+        }
+        IbPd domain = pd;
+        if (domain != null) {
+            api.pds.ibDeallocPd(domain);
+        }
         unloadNext();
     }
 
+    private boolean makes(Mistake mistake) {
+        return queues.queues.stream().anyMatch(q -> q.mistakes().contains(mistake))
+                || (queues.sharedQueue != null && queues.sharedQueue.mistakes().contains(mistake));
+    }
+
     private void unloadNext() {
+        if (makes(Mistake.NO_DRAIN)) {
+            kernel.sim().after(0, tasks.unload, this::takeDown);
+            return;
+        }
         connections.get(closing).toError();
         // modify_qp sleeps until the device is done, and what was queued is flushed meanwhile: a full ring has room
         // then
@@ -396,7 +425,12 @@ public final class ReceiveModule {
         if (srq == null) {
             connection.poller().drained();
         }
-        verbs.ibDestroyQp(connection.qp());
+        takeDown();
+    }
+
+    private void takeDown() {
+        Connection connection = connections.get(closing);
+        api.qps.ibDestroyQp(connection.qp());
         boolean last = closing + 1 == connections.size();
         if (!queues.sharedCq || last) {
             connection.poller().free();
@@ -411,6 +445,10 @@ public final class ReceiveModule {
             verbs.ibDestroySrq(shared);
         }
         verbs.ibDeregMr(device, present(mr));
+        IbPd domain = pd;
+        if (domain != null && !domain.freed) {
+            api.pds.ibDeallocPd(domain);
+        }
         gone = true;
     }
 }

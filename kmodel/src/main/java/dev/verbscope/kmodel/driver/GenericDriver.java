@@ -86,7 +86,8 @@ public final class GenericDriver implements DeviceOps {
         DriverFacts.Function cqPost = symbols.cqPost();
         this.hca = new Hca(kernel, facts.errors(), cqPost == null ? null : function(cqPost), completionTask);
         this.hca.addPort(DriverOps.linkLayer(facts.name()));
-        this.control = new HcaControl(hca, this, DriverOps.missing(facts.name()), costs.wqeNanos());
+        this.control = new HcaControl(
+                hca, this, DriverOps.missing(facts.name(), kernel.profile().version()), costs.wqeNanos());
     }
 
     private KernelText.Place function(DriverFacts.Function f) {

@@ -34,6 +34,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A modelled machine with one device of a driver, plugged into a fabric: what an example needs to run. Machines of one
@@ -52,8 +53,9 @@ public final class Machine {
         private final Fabric fabric;
         private KernelProfile profile;
         private String driver;
-        private DmaSpace.Kind dma = DmaSpace.Kind.DIRECT;
+        private DmaSpace.@Nullable Kind dma;
         private boolean coherent = true;
+        private boolean kasan;
         private List<TraceSink> sinks = List.of();
 
         /** A machine on a fabric. */
@@ -76,7 +78,16 @@ public final class Machine {
             return this;
         }
 
-        /** With something else between device and memory. */
+        /** With a kernel that watches over freed memory (KASAN): it sees what the CPU does, and no device. */
+        public Setup kasan() {
+            kasan = true;
+            return this;
+        }
+
+        /**
+         * With something else between device and memory. A device in software copies with the CPU, from and to virtual
+         * addresses (KERNEL_FACTS.md 6.3); for others it is no IOMMU unless said otherwise.
+         */
         public Setup dma(DmaSpace.Kind kind, boolean cachesCoherent) {
             dma = kind;
             coherent = cachesCoherent;
@@ -96,6 +107,11 @@ public final class Machine {
     }
 
     private static final String MODULE = "example";
+
+    /** Drivers of devices in software, and their function that copies a message. */
+    private static final Map<String, String> COPIES =
+            Map.of("rxe", "rxe_mr_copy [rdma_rxe]", "siw", "siw_rx_data [siw]", "rdmavt", "rvt_copy_sge [rdmavt]");
+
     private static final int CPUS = 2;
     private static final long MODULES_BASE = 0xffffffffc0400000L;
 
@@ -104,6 +120,10 @@ public final class Machine {
     private final List<Event> events = new ArrayList<>();
     private final List<TraceSink> sinks;
     private final Map<String, KernelPlace> places = new HashMap<>();
+    private final Map<String, Long> entries = new HashMap<>();
+    private final @Nullable String copies;
+    private final boolean kasan;
+    private boolean reported;
 
     /** Its kernel. */
     public final Kernel kernel;
@@ -132,7 +152,10 @@ public final class Machine {
         DriverFacts facts = Drivers.of(s.driver, s.profile)
                 .orElseThrow(() -> new IllegalArgumentException(s.profile.name() + " has no driver " + s.driver));
         driver = new GenericDriver(kernel, facts, DriverCosts.DEFAULT, Task.softirq(1, 21), 17);
-        driver.hca().dma(new DmaSpace(kernel, s.dma, s.coherent));
+        copies = COPIES.get(s.driver);
+        kasan = s.kasan;
+        DmaSpace.Kind usual = copies == null ? DmaSpace.Kind.DIRECT : DmaSpace.Kind.VIRTUAL;
+        driver.hca().dma(new DmaSpace(kernel, s.dma == null ? usual : s.dma, s.coherent));
         device = new IbDevice(facts.name() + "_0", facts.attrs(), driver);
         s.fabric.plug(driver.hca());
         for (TraceSink sink : sinks) {
@@ -149,6 +172,12 @@ public final class Machine {
         @Override
         public void memoryFault(MemoryFault what, long address, int bytes) {
             faults.add(new Fault(what, address, bytes));
+            boolean freed = what == MemoryFault.WRITE_AFTER_FREE || what == MemoryFault.READ_AFTER_FREE;
+            if (kasan && copies != null && freed && !reported) {
+                // the first report is the only one unless it is told to go on
+                reported = true;
+                kernel.printk("BUG: KASAN: slab-use-after-free in " + copies);
+            }
         }
 
         @Override
@@ -160,6 +189,11 @@ public final class Machine {
         public void asyncEvent(IbEventType type, int number) {
             events.add(new Event(type, number));
         }
+    }
+
+    /** Whether the device is software, so that the CPU touches what the device is given. */
+    public boolean software() {
+        return copies != null;
     }
 
     /** Faults of memory so far. */
@@ -196,6 +230,12 @@ public final class Machine {
                 f -> new KernelPlace(kernel.text()
                         .inside(kernel.text().function(f, 0x140, MODULE), 0x5c)
                         .address()));
+    }
+
+    /** Entry of a function of the example's module, where a probe can sit. */
+    public long entry(String function) {
+        return entries.computeIfAbsent(
+                function, f -> kernel.text().function(f, 0x150, MODULE).address());
     }
 
     /** GID of its first port. */

@@ -136,6 +136,11 @@ public final class McastMember {
         waiting[waits++] = i;
     }
 
+    /** The QP. */
+    public IbQp qp() {
+        return qp;
+    }
+
     /** Says something to the group. */
     public void say(byte[] message) {
         m.api.dma.ibDmaSyncSingleForCpu(m.device, outDma, BYTES, DmaDirection.TO_DEVICE);

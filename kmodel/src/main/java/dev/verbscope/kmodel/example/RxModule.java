@@ -68,8 +68,15 @@ public final class RxModule {
     private static final int BATCH = 16;
     private static final int POLL = 16;
     private static final long IDLE_NANOS = 8_000;
+    private static final long IDLE_MAX_NANOS = 1_000_000_000;
     private static final long SETTLE_NANOS = 200_000;
     private static final long DRAIN_WR_ID = 0xd4a14L;
+    /** A drain that is not over by then is waited for by the kernel's watch only. */
+    private static final long PATIENCE_NANOS = 100_000_000;
+    /** Default of kernel.hung_task_timeout_secs. */
+    private static final long HUNG_TASK_NANOS = 120_000_000_000L;
+
+    private static final Task WATCH = Task.process("khungtaskd", 28, 1);
 
     private final Machine m;
     private final RdmaApi api;
@@ -96,6 +103,9 @@ public final class RxModule {
     private boolean stop;
     private boolean drained;
     private boolean gone;
+    private boolean hung;
+    private long drainStart;
+    private long idleNanos = IDLE_NANOS;
     private long stalledUntil;
     private boolean unmapped;
     private boolean deregistered;
@@ -155,6 +165,11 @@ public final class RxModule {
         return complaints;
     }
 
+    /** Whether its exit waits for a completion that never comes, so that the run was ended. */
+    public boolean hung() {
+        return hung;
+    }
+
     /** Whether it is unloaded. */
     public boolean gone() {
         return gone;
@@ -195,7 +210,7 @@ public final class RxModule {
     }
 
     private void poll() {
-        if (gone) {
+        if (gone || hung) {
             return;
         }
         if (m.kernel.sim().now() < stalledUntil) {
@@ -209,7 +224,10 @@ public final class RxModule {
         if (!stop) {
             repost();
         }
-        m.kernel.sim().after(n == POLL ? 0 : IDLE_NANOS, thread, this::poll);
+        // while the exit waits for nothing the model need not look every few microseconds
+        boolean stuck = drainStart > 0 && m.kernel.sim().now() - drainStart >= PATIENCE_NANOS;
+        idleNanos = n == 0 && stuck ? Math.min(2 * idleNanos, IDLE_MAX_NANOS) : IDLE_NANOS;
+        m.kernel.sim().after(n == POLL ? 0 : idleNanos, thread, this::poll);
     }
 
     private void done(IbWc c) {
@@ -217,6 +235,7 @@ public final class RxModule {
             drained = true;
             return;
         }
+        traceDone(c);
         int idx = (int) c.wrId;
         posted[idx] = false;
         if (c.status != WcStatus.SUCCESS) {
@@ -238,6 +257,25 @@ public final class RxModule {
         }
         api.dma.ibDmaSyncSingleForDevice(m.device, dma[idx], BUFFER_BYTES, DmaDirection.FROM_DEVICE);
         again.add(idx);
+    }
+
+    /** The probe on the module's own function that takes a receive: it shows completions whatever the driver. */
+    private void traceDone(IbWc c) {
+        if (!m.kernel.tracer().on()) {
+            return;
+        }
+        long[] v = m.kernel.tracer().values();
+        v[0] = m.entry("rx_handle_wc");
+        v[1] = cq.address;
+        v[2] = c.wrId;
+        v[3] = c.status.number();
+        v[4] = c.status == WcStatus.SUCCESS
+                ? c.opcode.number(m.kernel.profile().wcOpcodes().value())
+                : 0;
+        v[5] = c.vendorErr;
+        v[6] = c.byteLen;
+        v[7] = c.qpNum;
+        m.kernel.tracer().emit(m.kernel.events().done("rx_recv_done"));
     }
 
     /** Gives buffers back in chains of 16; what a failure left over waits for the next run. */
@@ -298,16 +336,32 @@ public final class RxModule {
             if (api.verbs.ibPostRecv(qp, marker, new WrRef(1), m.place("rx_exit")) != 0) {
                 drained = true;
             }
+            drainStart = m.kernel.sim().now();
             m.kernel.sim().after(SETTLE_NANOS, exit, this::awaitDrained);
         });
     }
 
+    /**
+     * Waits for the marker without a limit, as the article's loop does. A wait that will not end is told by the kernel's
+     * watch over hung tasks, and the run ends there: rmmod stays where it is.
+     */
     private void awaitDrained() {
-        if (!drained) {
-            m.kernel.sim().after(SETTLE_NANOS, exit, this::awaitDrained);
+        if (drained) {
+            finish();
             return;
         }
-        finish();
+        long waited = m.kernel.sim().now() - drainStart;
+        if (waited < PATIENCE_NANOS) {
+            m.kernel.sim().after(SETTLE_NANOS, exit, this::awaitDrained);
+        } else if (waited < HUNG_TASK_NANOS) {
+            m.kernel.sim().after(HUNG_TASK_NANOS - waited, WATCH, this::awaitDrained);
+        } else {
+            hung = true;
+            String message = "INFO: task " + exit.comm() + ":" + exit.pid() + " blocked for more than "
+                    + HUNG_TASK_NANOS / 1_000_000_000 + " seconds.";
+            complaints.add(message);
+            m.kernel.printk(message);
+        }
     }
 
     private void finish() {

@@ -79,6 +79,11 @@ public final class SrqServer {
         }
     }
 
+    /** The shared queue. */
+    public IbSrq srq() {
+        return srq;
+    }
+
     /** One more connection. */
     public IbQp accept() {
         IbQp qp = m.api.qps.ibCreateQp(pd, new IbQpInit(QpType.RC, new IbQpCap(0, 0), cq.cq(), cq.cq(), srq));

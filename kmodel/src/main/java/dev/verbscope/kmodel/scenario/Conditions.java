@@ -34,6 +34,10 @@ public enum Conditions {
     WQES_UNSEEN,
     /** CQEs found their CQ full. */
     CQ_OVERFLOWED,
+    /** A QP, CQ, SRQ or PD was to be taken away while others used it. */
+    TAKEN_AWAY_IN_USE,
+    /** A QP was destroyed while it worked, with receives in it. */
+    DESTROYED_UNDRAINED,
     /** Events are missing from the trace. */
     TRACE_HAS_HOLE,
     /** The kernel died. */
@@ -58,6 +62,7 @@ public enum Conditions {
             put(out, WQES_UNSEEN, peer.rnrs() > 0 && peer.end() == Peer.End.RNR_RETRY_EXCEEDED && flushedOrHeld);
         }
         put(out, CQ_OVERFLOWED, r.truth().cqOverflows() > 0);
+        put(out, TAKEN_AWAY_IN_USE, !r.truth().takenAwayInUse().isEmpty());
         for (TimedFault fault : r.scenario().timed()) {
             put(
                     out,
@@ -79,6 +84,7 @@ public enum Conditions {
     }
 
     private static void queue(Set<Conditions> out, GroundTruth.Qp q) {
+        put(out, DESTROYED_UNDRAINED, q.leftAtDestroy() > 0 && !q.flushedAtDestroy());
         put(out, POSTED_TWICE, q.doublePosts() > 0);
         put(
                 out,

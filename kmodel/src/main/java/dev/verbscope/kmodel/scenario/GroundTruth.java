@@ -4,6 +4,7 @@ import dev.verbscope.kmodel.verbs.IbCq;
 import dev.verbscope.kmodel.verbs.IbEventType;
 import dev.verbscope.kmodel.verbs.IbQp;
 import dev.verbscope.kmodel.verbs.IbSrq;
+import dev.verbscope.kmodel.verbs.QpState;
 import dev.verbscope.kmodel.verbs.VerbsObserver;
 import dev.verbscope.kmodel.verbs.WcStatus;
 import java.util.ArrayList;
@@ -61,6 +62,8 @@ public final class GroundTruth implements VerbsObserver {
         private long doublePosts;
         private long unmatchedCompletions;
         private long failedCalls;
+        private long leftAtDestroy = -1;
+        private boolean flushedAtDestroy;
 
         /** Calls of ib_post_recv, those that the wrapper refused and those that never returned included. */
         public long postCalls() {
@@ -154,6 +157,16 @@ public final class GroundTruth implements VerbsObserver {
             return unmatchedCompletions;
         }
 
+        /** WRs that had not completed when the QP was destroyed, -1 if it was not. */
+        public long leftAtDestroy() {
+            return leftAtDestroy;
+        }
+
+        /** Whether the QP was in ERR or RESET when it was destroyed, so that what was queued had been flushed or dropped. */
+        public boolean flushedAtDestroy() {
+            return flushedAtDestroy;
+        }
+
         /** All failed calls. */
         public long failedCalls() {
             return failedCalls;
@@ -163,6 +176,7 @@ public final class GroundTruth implements VerbsObserver {
     private final Map<Integer, Qp> qps = new TreeMap<>();
     private final Map<Long, Qp> srqs = new TreeMap<>(Long::compareUnsigned);
     private final List<AsyncEvent> asyncEvents = new ArrayList<>();
+    private final Map<String, Long> takenAwayInUse = new TreeMap<>();
     private long cqOverflows;
     private int lastNum;
     private @Nullable Qp lastQp;
@@ -248,6 +262,23 @@ public final class GroundTruth implements VerbsObserver {
         if (asyncEvents.size() < MAX_ASYNC_EVENTS) {
             asyncEvents.add(new AsyncEvent(type, number));
         }
+    }
+
+    /** How often an object of a kind ({@code qp}, {@code cq}, {@code srq}, {@code pd}) was to go while others used it. */
+    public Map<String, Long> takenAwayInUse() {
+        return takenAwayInUse;
+    }
+
+    @Override
+    public void takenAwayInUse(String kind, int users) {
+        takenAwayInUse.merge(kind, 1L, Long::sum);
+    }
+
+    @Override
+    public void qpDestroyed(IbQp ibqp) {
+        Qp qp = of(ibqp);
+        qp.leftAtDestroy = ibqp.srq != null ? 0 : qp.outstanding();
+        qp.flushedAtDestroy = ibqp.state == QpState.ERR || ibqp.state == QpState.RESET;
     }
 
     private static void called(Qp qp, int chainLength, int result, int driverResult, int accepted, int badIndex) {

@@ -43,7 +43,11 @@ public final class ScenarioCatalog {
             "device-error",
             "ring-full-einval",
             "too-many-sges-enomem",
-            "post-in-err-refused");
+            "post-in-err-refused",
+            "qp-destroyed-undrained",
+            "cq-before-qp",
+            "srq-before-qp",
+            "pd-before-qp");
 
     /** The cases that were recorded on real kernels. */
     private static final List<String> RECORDED = List.of(

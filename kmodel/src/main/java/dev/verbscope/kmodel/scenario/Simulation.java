@@ -24,6 +24,7 @@ import dev.verbscope.kmodel.verbs.Kernel;
 import dev.verbscope.kmodel.verbs.KernelMemory;
 import dev.verbscope.kmodel.verbs.KernelOops;
 import dev.verbscope.kmodel.verbs.QpState;
+import dev.verbscope.kmodel.verbs.RdmaApi;
 import dev.verbscope.kmodel.verbs.Verbs;
 import dev.verbscope.traces.event.TraceFormatException;
 import java.io.IOException;
@@ -107,13 +108,14 @@ public final class Simulation {
                 MODULES_BASE + (setup.between(0, 0xfff) << 12),
                 profile.probes().value().entryOffset());
         Kernel kernel = new Kernel(profile, sim, tracer, events, text, new KernelMemory(setup.split()), truth);
-        Verbs verbs = new Verbs(kernel);
+        RdmaApi api = new RdmaApi(kernel);
+        Verbs verbs = api.verbs;
         GenericDriver driver = new GenericDriver(kernel, facts, scenario.costs(), softirq, (int) setup.between(17, 60));
         IbDevice device = new IbDevice("xxx0", facts.attrs(), driver);
         CostMeter meter = new CostMeter(
                 sim, scenario.costs().handleNanos(), scenario.costs().interruptNanos(), driver.announceNanos());
         driver.hca().pageCrossing(scenario.costs().pageCrossNanos());
-        ReceiveModule module = new ReceiveModule(kernel, verbs, device, queues(), tasks, meter);
+        ReceiveModule module = new ReceiveModule(kernel, api, device, queues(), tasks, meter);
         for (TraceSink sink : sinks) {
             sink.begin(events, text, CPUS);
         }

@@ -1,14 +1,18 @@
 package dev.verbscope.kmodel.table;
 
 import dev.verbscope.kmodel.driver.DriverFacts;
+import dev.verbscope.kmodel.driver.DriverOps;
 import dev.verbscope.kmodel.driver.Drivers;
 import dev.verbscope.kmodel.profile.KernelProfile;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
+import java.util.Map;
 
 /**
  * What drivers do, found by asking each in the model: what a post returns by cause, doorbells, rounding, errors. Nothing
- * in it is written down twice: a cell is the outcome of a run.
+ * in it is written down twice: a cell is the outcome of a run, but for the ops, which nothing runs.
  */
 public final class DriverTable {
     /** A question. */
@@ -56,7 +60,9 @@ public final class DriverTable {
         /** Message too long: receiver's and sender's status. */
         TOO_LONG("message too long"),
         /** Memory of a ring of 8192. */
-        MEMORY("ring of 8192");
+        MEMORY("ring of 8192"),
+        /** Ops beside the receive path that it leaves out, with where that is known from. */
+        OPS("ops left out");
 
         private final String title;
 
@@ -126,6 +132,20 @@ public final class DriverTable {
             case BAD_KEY -> bench.badKey();
             case TOO_LONG -> bench.tooLong();
             case MEMORY -> bench.memoryOf8192();
+            case OPS -> opsLeftOut(facts.name(), profile);
         };
+    }
+
+    private static String opsLeftOut(String driver, KernelProfile profile) {
+        Map<String, List<String>> bySource = new LinkedHashMap<>();
+        for (DriverOps.Fact fact : DriverOps.of(driver, profile.version())) {
+            if (!fact.there()) {
+                bySource.computeIfAbsent(fact.source(), k -> new ArrayList<>())
+                        .add(fact.op().name().toLowerCase(Locale.ROOT));
+            }
+        }
+        List<String> parts = new ArrayList<>();
+        bySource.forEach((source, ops) -> parts.add(String.join(", ", ops) + " (" + source + ")"));
+        return parts.isEmpty() ? "none" : String.join("; ", parts);
     }
 }

@@ -135,6 +135,24 @@ public final class EventSet {
     public final EventDef modifyQpRet;
     /** The core hands on an asynchronous event of a QP: event, qp_num. From 6.11. */
     public final EventDef qpEvent;
+    /** Entry of the core's destroy_qp: qp, qp_num, udata (0 for a kernel consumer). */
+    public final EventDef destroyQp;
+    /** Return of the core's destroy_qp: ret. */
+    public final EventDef destroyQpRet;
+    /** Entry of the core's destroy_cq: cq, cq_id, usecnt (QPs that use it), udata. */
+    public final EventDef destroyCq;
+    /** Return of the core's destroy_cq: ret. */
+    public final EventDef destroyCqRet;
+    /** Entry of ib_free_cq, for CQs that the core polls: cq, cq_id, usecnt. */
+    public final EventDef freeCq;
+    /** Entry of the core's destroy_srq: srq, usecnt, udata. */
+    public final EventDef destroySrq;
+    /** Return of the core's destroy_srq: ret. */
+    public final EventDef destroySrqRet;
+    /** Entry of the core's dealloc_pd: pd, pd_id, usecnt (objects in it), udata. */
+    public final EventDef deallocPd;
+    /** Return of the core's dealloc_pd: ret. Not where the function is void, from 4.3 to 5.9. */
+    public final EventDef deallocPdRet;
     /** {@code rdma_cma:cm_qp_create}: cm_id, srcaddr, dstaddr, tos, pd_id, qp_type, send_wr, recv_wr, qp_num, rc. */
     public final EventDef cmQpCreate;
     /** {@code rpcrdma:xprtrdma_post_recv}: cq_id and completion_id; in 5.10 rep. */
@@ -260,6 +278,35 @@ public final class EventSet {
                 .arg(CType.PROBE_U32, "event")
                 .arg(CType.PROBE_U32, "qp_num");
         qpEvent = add(version != null && version.atLeast(6, 11) ? async : async.absent());
+        destroyQp = add(begin(Kind.KPROBE, PROBE, "destroy_qp")
+                .arg(CType.PROBE_X64, "qp")
+                .arg(CType.PROBE_U32, "qp_num")
+                .arg(CType.PROBE_X64, "udata"));
+        destroyQpRet = add(begin(Kind.KRETPROBE, PROBE, "destroy_qp_ret").arg(CType.PROBE_S32, "ret"));
+        destroyCq = add(begin(Kind.KPROBE, PROBE, "destroy_cq")
+                .arg(CType.PROBE_X64, "cq")
+                .arg(CType.PROBE_U32, "cq_id")
+                .arg(CType.PROBE_S32, "usecnt")
+                .arg(CType.PROBE_X64, "udata"));
+        destroyCqRet = add(begin(Kind.KRETPROBE, PROBE, "destroy_cq_ret").arg(CType.PROBE_S32, "ret"));
+        freeCq = add(begin(Kind.KPROBE, PROBE, "free_cq")
+                .arg(CType.PROBE_X64, "cq")
+                .arg(CType.PROBE_U32, "cq_id")
+                .arg(CType.PROBE_S32, "usecnt"));
+        destroySrq = add(begin(Kind.KPROBE, PROBE, "destroy_srq")
+                .arg(CType.PROBE_X64, "srq")
+                .arg(CType.PROBE_S32, "usecnt")
+                .arg(CType.PROBE_X64, "udata"));
+        destroySrqRet = add(begin(Kind.KRETPROBE, PROBE, "destroy_srq_ret").arg(CType.PROBE_S32, "ret"));
+        deallocPd = add(begin(Kind.KPROBE, PROBE, "dealloc_pd")
+                .arg(CType.PROBE_X64, "pd")
+                .arg(CType.PROBE_U32, "pd_id")
+                .arg(CType.PROBE_S32, "usecnt")
+                .arg(CType.PROBE_X64, "udata"));
+        EventDef.Builder deallocated =
+                begin(Kind.KRETPROBE, PROBE, "dealloc_pd_ret").arg(CType.PROBE_S32, "ret");
+        boolean voidDealloc = version != null && version.atLeast(4, 3) && !version.atLeast(5, 10);
+        deallocPdRet = add(voidDealloc ? deallocated.absent() : deallocated);
         for (String done : List.of("rx_recv_done", "xprt_recv_done", "svc_recv_done", "nvmet_recv_done")) {
             doneProbes.put(
                     done,

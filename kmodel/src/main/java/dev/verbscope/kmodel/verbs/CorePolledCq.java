@@ -27,6 +27,8 @@ public final class CorePolledCq {
     private final IbWc[] wc;
     private final IbCq cq;
     private final @Nullable Dim dim;
+    private final long freeEntry;
+    private boolean warned;
     private long scheduledAt;
     private boolean fromInterrupt = true;
 
@@ -82,6 +84,7 @@ public final class CorePolledCq {
         this.runner = runner;
         this.processCq = processCq;
         this.interruptNanos = interruptNanos;
+        this.freeEntry = verbs.freeCqEntry();
         this.wc = new IbWc[context.batch()];
         for (int i = 0; i < wc.length; i++) {
             wc[i] = new IbWc();
@@ -207,11 +210,26 @@ public final class CorePolledCq {
         traceId(kernel.events().cqDrainComplete);
     }
 
-    /** ib_free_cq. */
+    /**
+     * {@code ib_free_cq}. In use it warns, the first time only, and does nothing: the CQ lives on (KERNEL_FACTS.md 6.1).
+     *
+     * @return 0, or -EBUSY where the kernel's function, which is void, did nothing
+     */
     public int free() {
-        int ret = verbs.ibDestroyCq(cq);
+        if (kernel.tracer().on()) {
+            long[] v = kernel.tracer().values();
+            v[0] = freeEntry;
+            v[1] = cq.address;
+            v[2] = cq.id;
+            v[3] = cq.usecnt;
+            kernel.tracer().emit(kernel.events().freeCq);
+        }
+        int ret = verbs.destroyUnlessUsed(cq);
         if (ret == 0) {
             traceId(kernel.events().cqFree);
+        } else if (!warned) {
+            warned = true;
+            kernel.warn("drivers/infiniband/core/cq.c", "ib_free_cq");
         }
         return ret;
     }

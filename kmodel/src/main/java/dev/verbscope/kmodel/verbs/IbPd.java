@@ -7,6 +7,8 @@ public final class IbPd {
 
     /** The device. */
     public final IbDevice device;
+    /** Where the structure lies. */
+    public final long address;
     /** {@code pd->res.id}. */
     public final int id;
     /** Reaches all memory that is mapped for DMA, for local use. */
@@ -19,8 +21,9 @@ public final class IbPd {
     public boolean freed;
 
     /** Made by alloc_pd. */
-    public IbPd(IbDevice device, int id) {
+    public IbPd(IbDevice device, long address, int id) {
         this.device = device;
+        this.address = address;
         this.id = id;
     }
 }

@@ -29,4 +29,15 @@ public record Kernel(
     public void printk(String message) {
         tracer.console(events.console, message);
     }
+
+    /**
+     * What WARN leaves in the log, but for registers and stack. The line's number is left out: it differs from one build to
+     * the next.
+     *
+     * @param file source file of the check
+     * @param function where it stands
+     */
+    public void warn(String file, String function) {
+        printk("WARNING: CPU: " + sim.task().cpu() + " PID: " + sim.task().pid() + " at " + file + " " + function);
+    }
 }

@@ -1,18 +1,30 @@
 package dev.verbscope.kmodel.verbs;
 
+import dev.verbscope.kmodel.profile.KernelVersion;
 import dev.verbscope.kmodel.profile.PdDealloc;
 import java.util.IdentityHashMap;
 
 /** Protection domains (KERNEL_FACTS.md 6.2). */
 public final class ProtectionDomains {
+    /** Room that the allocator gives {@code struct ib_pd} with a driver's own behind it. */
+    private static final int PD_BYTES = 0x100;
+
+    /** From the core to a return address in a module that is unloaded when the trace is read. */
+    private static final long UNLOADED_MODULE = 0x1df110;
+
     private final Kernel kernel;
     private final ApiGate gate;
+    private final long deallocEntry;
     private final IdentityHashMap<IbDevice, Integer> alive = new IdentityHashMap<>();
     private int nextId;
 
     ProtectionDomains(Kernel kernel, ApiGate gate) {
         this.kernel = kernel;
         this.gate = gate;
+        KernelVersion version = kernel.profile().version();
+        String user = version != null && !version.atLeast(5, 2) ? "" : "_user";
+        this.deallocEntry =
+                kernel.text().function("ib_dealloc_pd" + user, 0x60, "ib_core").address();
     }
 
     /**
@@ -40,7 +52,7 @@ public final class ProtectionDomains {
             throw new IbError(-Errno.ENOMEM, "ib_alloc_pd");
         }
         alive.put(device, there + 1);
-        IbPd pd = new IbPd(device, nextId++);
+        IbPd pd = new IbPd(device, kernel.memory().alloc(PD_BYTES, PD_BYTES), nextId++);
         pd.localDmaLkey = device.ops().control().dmaMr(pd, Access.LOCAL_WRITE).lkey;
         if ((flags & IbPd.UNSAFE_GLOBAL_RKEY) != 0) {
             kernel.printk(device.name() + ": a protection domain opens all memory to its peers");
@@ -57,14 +69,39 @@ public final class ProtectionDomains {
      * @return 0 or -EBUSY; 0 where the kernel's function is void
      */
     public int ibDeallocPd(IbPd pd) {
+        traceEntry(pd);
+        int ret = dealloc(pd);
+        if (kernel.tracer().on()) {
+            long[] v = kernel.tracer().values();
+            v[0] = deallocEntry;
+            v[1] = deallocEntry + UNLOADED_MODULE;
+            v[2] = ret;
+            kernel.tracer().emit(kernel.events().deallocPdRet);
+        }
+        return ret;
+    }
+
+    private void traceEntry(IbPd pd) {
+        if (kernel.tracer().on()) {
+            long[] v = kernel.tracer().values();
+            v[0] = deallocEntry;
+            v[1] = pd.address;
+            v[2] = pd.id;
+            v[3] = pd.usecnt;
+            v[4] = 0;
+            kernel.tracer().emit(kernel.events().deallocPd);
+        }
+    }
+
+    private int dealloc(IbPd pd) {
         if (pd.usecnt > 0) {
+            kernel.observer().takenAwayInUse("pd", pd.usecnt);
             PdDealloc rule = kernel.profile().pdDealloc().value();
             if (rule == PdDealloc.BUSY) {
                 return -Errno.EBUSY;
             }
             if (rule == PdDealloc.WARNS) {
-                kernel.printk("WARNING: CPU: " + kernel.sim().task().cpu()
-                        + " at drivers/infiniband/core/verbs.c ib_dealloc_pd");
+                kernel.warn("drivers/infiniband/core/verbs.c", "ib_dealloc_pd");
             }
         }
         pd.freed = true;

@@ -40,7 +40,7 @@ public final class QueuePairs {
      * @return 0 or -EINVAL
      */
     public int ibModifyQp(IbQp qp, IbQpAttr attr, int mask) {
-        return qp.device.ops().control().modifyQp(qp, attr, mask);
+        return verbs.ibModifyQp(qp, attr, mask);
     }
 
     /**
@@ -59,9 +59,6 @@ public final class QueuePairs {
 
     /** {@code ib_destroy_qp}: -EBUSY while it is in a multicast group. */
     public int ibDestroyQp(IbQp qp) {
-        if (qp.usecnt > 0) {
-            return -Errno.EBUSY;
-        }
         int ret = verbs.ibDestroyQp(qp);
         IbPd pd = qp.pd;
         if (ret == 0 && pd != null) {

@@ -1,8 +1,11 @@
 package dev.verbscope.kmodel.verbs;
 
 import dev.verbscope.kmodel.profile.ErrnoMapping;
+import dev.verbscope.kmodel.profile.KernelVersion;
 import dev.verbscope.kmodel.profile.NullBadWr;
+import dev.verbscope.kmodel.trace.EventDef;
 import dev.verbscope.kmodel.trace.KernelText;
+import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,10 +18,20 @@ import org.jspecify.annotations.Nullable;
 public final class Verbs {
     private static final int MAX_CHAIN = 1 << 16;
 
+    /** From the core to a return address in the module that is unloaded. */
+    private static final long UNLOADED_MODULE = 0x1df072;
+
     private final Kernel kernel;
     private final WrRef dummy;
     private final KernelText.Place modifyEntry;
     private final KernelText.Place modifyReturn;
+    private final long destroyQpEntry;
+    private final long destroyCqEntry;
+    private final long destroySrqEntry;
+    private final long freeCqEntry;
+
+    /** Where destroy functions return to: a module that is gone when the trace is read, so that no name is printed. */
+    private final long unloaded;
 
     /** The functions of one kernel. */
     public Verbs(Kernel kernel) {
@@ -28,6 +41,23 @@ public final class Verbs {
         KernelText.Place modify = kernel.text().function("ib_modify_qp", 0x30, "ib_core");
         this.modifyReturn = kernel.text().inside(modify, 0x1c);
         this.modifyEntry = kernel.text().function("_ib_modify_qp", 0x4f0, "ib_core");
+        // the functions that take user data too have names of their own from 5.2
+        KernelVersion version = kernel.profile().version();
+        String user = version != null && !version.atLeast(5, 2) ? "" : "_user";
+        this.destroyQpEntry = core("ib_destroy_qp" + user, 0x200);
+        this.destroyCqEntry = core("ib_destroy_cq" + user, 0x80);
+        this.destroySrqEntry = core("ib_destroy_srq" + user, 0x90);
+        this.freeCqEntry = core("ib_free_cq", 0x150);
+        this.unloaded = modifyEntry.address() + UNLOADED_MODULE;
+    }
+
+    /** Entry of ib_free_cq. */
+    long freeCqEntry() {
+        return freeCqEntry;
+    }
+
+    private long core(String function, int size) {
+        return kernel.text().function(function, size, "ib_core").address();
     }
 
     /**
@@ -155,7 +185,27 @@ public final class Verbs {
 
     /** {@code ib_destroy_cq}: -EBUSY while a QP uses it. */
     public int ibDestroyCq(IbCq cq) {
-        return cq.usecnt > 0 ? -Errno.EBUSY : cq.device.ops().destroyCq(cq);
+        if (kernel.tracer().on()) {
+            long[] v = kernel.tracer().values();
+            v[0] = destroyCqEntry;
+            v[1] = cq.address;
+            v[2] = cq.id;
+            v[3] = cq.usecnt;
+            v[4] = 0;
+            kernel.tracer().emit(kernel.events().destroyCq);
+        }
+        int ret = destroyUnlessUsed(cq);
+        traceReturn(kernel.events().destroyCqRet, destroyCqEntry, ret);
+        return ret;
+    }
+
+    /** What destroy_cq and ib_free_cq have in common: the look at the users, and the driver's op. */
+    int destroyUnlessUsed(IbCq cq) {
+        if (cq.usecnt > 0) {
+            kernel.observer().takenAwayInUse("cq", cq.usecnt);
+            return -Errno.EBUSY;
+        }
+        return cq.device.ops().destroyCq(cq);
     }
 
     /**
@@ -196,11 +246,20 @@ public final class Verbs {
      * @param mask {@link QpAttrMask} bits set
      */
     public int ibModifyQp(IbQp qp, QpState next, int mask) {
+        return traced(qp, next, mask, () -> qp.device.ops().modifyQp(qp, next, mask));
+    }
+
+    /** {@code ib_modify_qp} with attributes: the driver checks that what they name is there, too. */
+    int ibModifyQp(IbQp qp, IbQpAttr attr, int mask) {
+        return traced(qp, attr.qpState, mask, () -> qp.device.ops().control().modifyQp(qp, attr, mask));
+    }
+
+    private int traced(IbQp qp, QpState next, int mask, IntSupplier modify) {
         boolean traced = kernel.tracer().on();
         if (traced) {
             traceModifyEntry(qp, next, mask);
         }
-        int ret = qp.device.ops().modifyQp(qp, next, mask);
+        int ret = modify.getAsInt();
         if (traced) {
             traceModifyReturn(ret);
         }
@@ -226,6 +285,16 @@ public final class Verbs {
         kernel.tracer().emit(kernel.events().modifyQp);
     }
 
+    private void traceReturn(EventDef def, long function, int ret) {
+        if (kernel.tracer().on()) {
+            long[] v = kernel.tracer().values();
+            v[0] = function;
+            v[1] = unloaded;
+            v[2] = ret;
+            kernel.tracer().emit(def);
+        }
+    }
+
     private void traceModifyReturn(int ret) {
         long[] v = kernel.tracer().values();
         v[0] = modifyEntry.address();
@@ -234,9 +303,28 @@ public final class Verbs {
         kernel.tracer().emit(kernel.events().modifyQpRet);
     }
 
-    /** {@code ib_destroy_qp}. */
+    /** {@code ib_destroy_qp}: -EBUSY while it is in a multicast group. */
     public int ibDestroyQp(IbQp qp) {
+        if (kernel.tracer().on()) {
+            long[] v = kernel.tracer().values();
+            v[0] = destroyQpEntry;
+            v[1] = qp.address;
+            v[2] = qp.qpNum;
+            v[3] = 0;
+            kernel.tracer().emit(kernel.events().destroyQp);
+        }
+        int ret = destroyUnlessUsed(qp);
+        traceReturn(kernel.events().destroyQpRet, destroyQpEntry, ret);
+        return ret;
+    }
+
+    private int destroyUnlessUsed(IbQp qp) {
+        if (qp.usecnt > 0) {
+            kernel.observer().takenAwayInUse("qp", qp.usecnt);
+            return -Errno.EBUSY;
+        }
         qp.beingDestroyed = true;
+        kernel.observer().qpDestroyed(qp);
         int ret = qp.device.ops().destroyQp(qp);
         if (ret == 0) {
             qp.recvCq.usecnt--;
@@ -267,7 +355,23 @@ public final class Verbs {
 
     /** {@code ib_destroy_srq}: -EBUSY while a QP uses it. */
     public int ibDestroySrq(IbSrq srq) {
-        return srq.usecnt > 0 ? -Errno.EBUSY : srq.device.ops().destroySrq(srq);
+        if (kernel.tracer().on()) {
+            long[] v = kernel.tracer().values();
+            v[0] = destroySrqEntry;
+            v[1] = srq.address;
+            v[2] = srq.usecnt;
+            v[3] = 0;
+            kernel.tracer().emit(kernel.events().destroySrq);
+        }
+        int ret;
+        if (srq.usecnt > 0) {
+            kernel.observer().takenAwayInUse("srq", srq.usecnt);
+            ret = -Errno.EBUSY;
+        } else {
+            ret = srq.device.ops().destroySrq(srq);
+        }
+        traceReturn(kernel.events().destroySrqRet, destroySrqEntry, ret);
+        return ret;
     }
 
     /**

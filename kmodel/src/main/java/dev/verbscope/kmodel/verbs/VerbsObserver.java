@@ -67,6 +67,17 @@ public interface VerbsObserver {
      */
     default void memoryFault(MemoryFault what, long address, int bytes) {}
 
+    /** destroy_qp was called for a QP that nothing keeps: its receives that have not completed never will. */
+    default void qpDestroyed(IbQp qp) {}
+
+    /**
+     * An object was to be taken away while others used it.
+     *
+     * @param kind the object's: {@code qp}, {@code cq}, {@code srq} or {@code pd}
+     * @param users how many use it
+     */
+    default void takenAwayInUse(String kind, int users) {}
+
     /** A message was dropped without a word to anybody, as unreliable transports do; the QP is the one it was for. */
     default void dropped(IbQp qp, String why) {}
 }

@@ -89,7 +89,15 @@ class QueuesTest {
                     .boot();
             Pair.End end = new Pair.End(x, QpType.RC, ALL);
             assertThat(x.api.cqs.ibDestroyCq(end.cq)).isEqualTo(-Errno.EBUSY);
-            assertThat(log).hasSize(version.equals("4.19") ? 0 : 1).allMatch(l -> l.startsWith("WARNING: "));
+            // WARN_ONCE: the second time nothing is said
+            assertThat(x.api.cqs.ibDestroyCq(end.cq)).isEqualTo(-Errno.EBUSY);
+            assertThat(log)
+                    .isEqualTo(
+                            version.equals("4.19")
+                                    ? List.of()
+                                    : List.of(
+                                            "Destroy of kernel CQ shouldn't fail",
+                                            "WARNING: CPU: 0 PID: 0 at include/rdma/ib_verbs.h ib_destroy_cq"));
         }
     }
 
