@@ -44,6 +44,7 @@ public interface Detector extends LedgerListener {
                 new DoublePost(),
                 new CompletionErrors(),
                 new FlushStorm(),
+                new CqOverflow(),
                 new PostLatency(),
                 new QueueSizing(),
                 new ConsumerAccounting(),
