@@ -227,6 +227,13 @@ class ModelCorpusTest {
             may.add("post-rejected");
             may.add("repost-leak");
         }
+        if (result.truth().cqOverflows() > 0) {
+            (driver.errors().overflowLog().isEmpty() ? may : must).add("cq-overflow");
+            may.add("post-in-error-state");
+            may.add("flush-storm");
+            may.add("receive-silence");
+            may.add("repost-leak");
+        }
         if (strikes(scenario, TimedFault.Kind.HOLD_LOCK)) {
             may.add("post-latency");
         }

@@ -76,6 +76,12 @@ class RulesSwitchedOffTest {
                 t -> t.event("post_recv_ret", "(post+0x11/0x30 [rx] <- rxe_post_recv) ret=0")));
         all.add(PublicReportsTest.report(
                 "-",
+                "a CQ that overflowed",
+                "cq-overflow",
+                Map.of("log_lines", 1L),
+                t -> t.event("console", "mlx5_core 0000:3b:00.0: CQ error on CQN 0x41c, syndrome 0x1")));
+        all.add(PublicReportsTest.report(
+                "-",
                 "a line of the log",
                 "kernel-log",
                 Map.of("lines", 1L),

@@ -45,6 +45,7 @@ public interface Detector extends LedgerListener {
                 new CompletionErrors(),
                 new FlushStorm(),
                 new TeardownOrder(),
+                new CqOverflow(),
                 new PostLatency(),
                 new QueueSizing(),
                 new ConsumerAccounting(),

@@ -58,7 +58,7 @@ public record DriverFacts(
             Map.entry("mlx4_ib", new DriverFacts("mlx4", Doorbell.RECORD, false, false, true, false, RqSize.MLX4)),
             Map.entry("bnxt_re", new DriverFacts("bnxt_re", Doorbell.MMIO, false, false, false, true, RqSize.BNXT_RE)),
             Map.entry("erdma", new DriverFacts("erdma", Doorbell.MMIO, false, false, false, false, RqSize.ERDMA)),
-            Map.entry("hns_roce_hw_v2", new DriverFacts("hns", Doorbell.MMIO, false, false, true, false, RqSize.HNS)),
+            Map.entry("hns_roce_hw_v2", new DriverFacts("hns", Doorbell.RECORD, false, false, true, false, RqSize.HNS)),
             Map.entry(
                     "vmw_pvrdma", new DriverFacts("pvrdma", Doorbell.MMIO, false, false, false, false, RqSize.PVRDMA)),
             Map.entry("mana_ib", new DriverFacts("mana", Doorbell.MMIO, false, false, false, true, RqSize.MANA)),

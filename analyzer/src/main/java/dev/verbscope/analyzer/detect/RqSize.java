@@ -40,8 +40,11 @@ public enum RqSize {
 
     private static final int SEGMENT = 16;
 
-    /** WRs the ring takes when {@code wrs} are asked, -1 where not known. */
-    public long slots(long wrs) {
+    /** Bytes that a ring of mlx5 has at least. */
+    private static final int MLX5_RING = 64;
+
+    /** WRs the ring takes when {@code wrs} of {@code sges} each are asked, -1 where not known. */
+    public long slots(long wrs, int sges) {
         return switch (this) {
             case AS_ASKED, RDMAVT, MANA, QEDR -> wrs;
             case RXE -> powerOfTwo(wrs + 1) - 1;
@@ -49,7 +52,8 @@ public enum RqSize {
             case HNS -> powerOfTwo(Math.max(wrs, 64));
             case IRDMA -> powerOfTwo(Math.max(wrs, 4) + 1) - 1;
             case CXGB4 -> Math.max(wrs + 1, 8) - 1;
-            case MLX5, MLX4, SIW, ERDMA, PVRDMA, MTHCA -> powerOfTwo(wrs);
+            case MLX5 -> Math.max(powerOfTwo(wrs), MLX5_RING / wqeBytes(sges));
+            case MLX4, SIW, ERDMA, PVRDMA, MTHCA -> powerOfTwo(wrs);
             case UNKNOWN -> -1;
         };
     }
@@ -76,7 +80,7 @@ public enum RqSize {
 
     /** Bytes of the ring, -1 where not known. */
     public long ringBytes(long wrs, int sges) {
-        return this == UNKNOWN ? -1 : slots(wrs) * wqeBytes(sges);
+        return this == UNKNOWN ? -1 : slots(wrs, sges) * wqeBytes(sges);
     }
 
     private static long powerOfTwo(long n) {

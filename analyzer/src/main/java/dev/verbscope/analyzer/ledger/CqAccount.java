@@ -11,6 +11,9 @@ public final class CqAccount {
     /** A CQ was left alone for long when it was not polled for so many usual gaps between polls. */
     private static final int LONG_IDLE = 8;
 
+    /** A CQ smaller than this is not asked for: what looks like it full is chance. */
+    private static final int SMALLEST_CQ = 15;
+
     private final long key;
     private final boolean byPointer;
     long made;
@@ -26,9 +29,26 @@ public final class CqAccount {
     long entries = -1;
     long waitingMax;
     private long firstPoll;
+    private long madeSinceEmpty;
+    private long polledSinceEmpty;
+    private long mostSinceEmpty;
+    private long emptyAt;
+    private @Nullable Shortfall shortfall;
     private long failedCall;
     private long failedTime;
     private final LongHashSet waitedFor = new LongHashSet();
+
+    /**
+     * Polls emptied the CQ and brought fewer completions than had been made for it, as if it had held just one less than a
+     * power of two at most, as CQs of many drivers do.
+     *
+     * @param lost completions made since the CQ was empty before that no poll brought
+     * @param held completions that waited at most, without those
+     * @param from ordinal of the event at which it was empty before
+     * @param until ordinal of the event at which it was empty again
+     */
+    public record Shortfall(long lost, long held, long from, long until) {}
+
     final Mark lastPoll = new Mark();
     final Mark lastSchedule = new Mark();
     final Mark lastMade = new Mark();
@@ -96,6 +116,11 @@ public final class CqAccount {
         return made > 0 && polls > 0 ? Math.max(0, made - polled) : -1;
     }
 
+    /** The largest shortfall, null if polls brought what was made. A missed probe on the poll looks the same. */
+    public @Nullable Shortfall shortfall() {
+        return shortfall;
+    }
+
     /** The account of the same CQ under its other name, null where nothing ties them. */
     public @Nullable CqAccount twin() {
         return twin;
@@ -152,7 +177,24 @@ public final class CqAccount {
             firstPoll = at.time();
         }
         polled(asked, returned);
+        if (returned < asked) {
+            emptied(at);
+        }
         lastPoll.set(at);
+    }
+
+    private void emptied(Moment at) {
+        long lacking = madeSinceEmpty - polledSinceEmpty;
+        Shortfall before = shortfall;
+        long held = mostSinceEmpty - lacking;
+        boolean full = held >= SMALLEST_CQ && Long.bitCount(held + 1) == 1;
+        if (full && lacking > 0 && (before == null || lacking > before.lost)) {
+            shortfall = new Shortfall(lacking, held, emptyAt, at.ordinal());
+        }
+        mostSinceEmpty = 0;
+        madeSinceEmpty = 0;
+        polledSinceEmpty = 0;
+        emptyAt = at.ordinal();
     }
 
     private void polled(int asked, int returned) {
@@ -161,6 +203,7 @@ public final class CqAccount {
         if (asked != VerbsSink.UNKNOWN_INT) {
             requested += asked;
         }
+        polledSinceEmpty += returned;
         if (returned == 0) {
             emptyPolls++;
         }
@@ -176,6 +219,8 @@ public final class CqAccount {
 
     void oneMade() {
         made++;
+        madeSinceEmpty++;
+        mostSinceEmpty = Math.max(mostSinceEmpty, madeSinceEmpty - polledSinceEmpty);
         waitingMax = Math.max(waitingMax, made - polled);
     }
 }

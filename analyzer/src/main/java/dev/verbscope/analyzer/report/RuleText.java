@@ -19,6 +19,7 @@ final class RuleText {
             Map.entry("double-post", "One wr_id was queued twice with no completion in between."),
             Map.entry("completion-error", "A receive completed with an error."),
             Map.entry("flush-storm", "A burst of flushed receives."),
+            Map.entry("cq-overflow", "A completion found its CQ full and is lost."),
             Map.entry("receive-silence", "Posts succeed and nothing completes."),
             Map.entry("post-latency", "Some post calls took far longer than the others."),
             Map.entry("queue-sizing", "The depth of the queue or of the poll does not fit the traffic."),

@@ -61,6 +61,9 @@ class KnowledgeTest {
                 "recv SGE overflow ~ too-many-sges",
                 "qedr: Can't post WR  (0 < 1) || (1 > 4) ~ ring-full-or-sges",
                 "rxe0: cq#3 rxe_cq_post: queue full ~ cq-overflow",
+                "hfi1 0000:81:00.0: hfi1_0: CQ is full! ~ cq-overflow",
+                "mlx5_core 0000:c1:00.0: CQ error on CQN 0x42f, syndrome 0x1 ~ cq-overflow",
+                "mlx5_core 0000:c1:00.0: CQ error on CQN 0x42f, syndrome 0x2 ~ cq-error",
                 "rxe0: srq#1 rxe_post_srq_recv: returned err = -12 ~ post-failed",
                 "ACCESS_REG(0x805) op_mod(0x1) mlx5 failed, status bad parameter(0x3), syndrome (0x15c356), err(-22) ~ command-failed",
             })

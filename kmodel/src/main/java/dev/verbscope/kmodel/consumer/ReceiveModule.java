@@ -415,6 +415,10 @@ public final class ReceiveModule {
         Connection connection = connections.get(closing);
         if (!connection.drained()) {
             boolean patient = kernel.sim().now() - drainStart < DRAIN_PATIENCE_NANOS;
+            if (!patient) {
+                // a thread that polls goes on and finds nothing; two minutes of empty polls tell no more than this
+                pollers.forEach(Poller::stop);
+            }
             kernel.sim()
                     .after(
                             patient ? DRAIN_CHECK_NANOS : HUNG_TASK_NANOS,

@@ -31,7 +31,7 @@ public final class ArticleDriver {
                     new Check(Condition.RING_FULL, -Errno.ENOMEM),
                     new Check(Condition.NEGATIVE_SGES, -Errno.EINVAL),
                     new Check(Condition.TOO_MANY_SGES, -Errno.EINVAL))
-            .errors(ErrorRules.STANDARD.withOverflow(ErrorRules.CqOverflow.DROPS_EACH))
+            .errors(ErrorRules.STANDARD.withOverflow(ErrorRules.CqOverflow.DROPS_EACH, ""))
             .build();
 
     /** The check that some drivers make while they fill a WQE (article 4.2, hint): a key they do not know. */

@@ -45,6 +45,8 @@ public final class Drivers {
             .doorbell(RECORD)
             .freedByPoll(true)
             .sizing(Sizings.MLX5)
+            .errors(ErrorRules.STANDARD.withOverflow(
+                    ErrorRules.CqOverflow.KILLS_CQ, "mlx5_core %1$s: CQ error on CQN 0x%2$x, syndrome 0x1"))
             .cqEntries(asked -> Sizing.powerOfTwo(asked + 1) - 1)
             .moderation(true)
             .resize(true)
@@ -75,6 +77,7 @@ public final class Drivers {
             WcStatus.LOC_QP_OP_ERR,
             WcStatus.REM_OP_ERR,
             ErrorRules.CqOverflow.DROPS_EACH,
+            "",
             false,
             true);
     private static final ErrorRules RXE_ERRORS_6_12 = new ErrorRules(
@@ -83,6 +86,7 @@ public final class Drivers {
             WcStatus.LOC_QP_OP_ERR,
             WcStatus.REM_OP_ERR,
             ErrorRules.CqOverflow.DROPS_AND_ENDS_FLUSH,
+            "%1$s: cq#%2$d rxe_cq_post: queue full",
             true,
             false);
 
@@ -131,6 +135,7 @@ public final class Drivers {
             .inErr(InErr.COMPLETED_UNCHECKED)
             .masksChecked(false)
             .sizing(Sizings.SIW)
+            .errors(ErrorRules.STANDARD.withOverflow(ErrorRules.CqOverflow.DROPS_AND_ENDS_FLUSH, ""))
             .attrs(new IbDeviceAttr(32768, 6, 65536))
             .build();
 
@@ -205,9 +210,9 @@ public final class Drivers {
             .attrs(new IbDeviceAttr(32768, 255, 4194304))
             .build();
 
-    private static final DriverFacts RDMAVT = DriverFacts.page(
+    private static final DriverFacts RDMAVT_4_7 = DriverFacts.page(
                     "rdmavt",
-                    "4.7 to 7.2",
+                    "4.7 to 5.2",
                     TABLES + "; hfi1, qib",
                     new Symbols(
                             "rdmavt",
@@ -222,8 +227,13 @@ public final class Drivers {
             .doorbell(Doorbell.NONE)
             .inErr(InErr.COMPLETED_IN_CALL)
             .sizing(Sizings.RDMAVT)
-            .errors(ErrorRules.STANDARD.withOverflow(ErrorRules.CqOverflow.DROPS_EACH))
+            .errors(ErrorRules.STANDARD.withOverflow(ErrorRules.CqOverflow.DROPS_EACH, ""))
             .attrs(new IbDeviceAttr(16384, 96, 65536))
+            .build();
+
+    private static final DriverFacts RDMAVT_5_3 = RDMAVT_4_7.toBuilder()
+            .versions("5.3 to 7.2", TABLES + "; hfi1, qib")
+            .errors(ErrorRules.STANDARD.withOverflow(ErrorRules.CqOverflow.STAYS_FULL, "%1$s: CQ is full!"))
             .build();
 
     private static final DriverFacts PVRDMA = DriverFacts.page(
@@ -345,7 +355,8 @@ public final class Drivers {
             new Page(IRDMA, new KernelVersion(5, 14)),
             new Page(IRDMA_6_18, new KernelVersion(6, 18)),
             new Page(HNS, new KernelVersion(4, 9)),
-            new Page(RDMAVT, new KernelVersion(4, 7)),
+            new Page(RDMAVT_4_7, new KernelVersion(4, 7)),
+            new Page(RDMAVT_5_3, new KernelVersion(5, 3)),
             new Page(PVRDMA, new KernelVersion(4, 10)),
             new Page(ERDMA, new KernelVersion(6, 1)),
             new Page(MANA, new KernelVersion(6, 15)),

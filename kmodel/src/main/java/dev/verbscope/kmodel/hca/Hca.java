@@ -23,6 +23,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
@@ -418,17 +419,23 @@ public final class Hca {
             srq.limit = 0;
             raise(IbEventType.SRQ_LIMIT_REACHED, srq.id, srq.eventHandler);
         }
+        boolean told;
         if (in == null || status != WcStatus.SUCCESS) {
-            complete(qp, ring, wrId, status, status == WcStatus.SUCCESS ? bytes : 0);
+            told = complete(qp, ring, wrId, status, status == WcStatus.SUCCESS ? bytes : 0);
         } else {
             kernel.observer().completion(qp, wrId, status);
-            cqe(qp.cq, ring, qp.qpNum, wrId, status, in.opcode(), bytes, in);
+            told = cqe(qp.cq, ring, qp.qpNum, wrId, status, in.opcode(), bytes, in);
+            if (!told) {
+                kernel.observer().completionLost(qp, status);
+            }
         }
-        if (status == WcStatus.SUCCESS) {
+        if (status == WcStatus.SUCCESS && told) {
             return Outcome.RECEIVED;
         }
-        toError(qp);
-        return Outcome.REFUSED;
+        if (qp.state != QpState.ERR) {
+            toError(qp);
+        }
+        return status == WcStatus.SUCCESS ? Outcome.SILENT : Outcome.REFUSED;
     }
 
     private @Nullable IbMr key(int lkey) {
@@ -548,8 +555,7 @@ public final class Hca {
                 boolean fits = complete(qp, ring, wrId, WcStatus.WR_FLUSH_ERR, 0);
                 telling = fits || rules.overflow() != ErrorRules.CqOverflow.DROPS_AND_ENDS_FLUSH;
             } else {
-                kernel.observer().completion(qp, wrId, WcStatus.WR_FLUSH_ERR);
-                kernel.observer().cqOverflow(qp.cq);
+                kernel.observer().leftWithoutCompletion(qp, wrId);
             }
         }
         ring.doorbell(ring.doorbellValue(), ring.generation());
@@ -577,7 +583,11 @@ public final class Hca {
 
     private boolean complete(HcaQp qp, @Nullable RecvRing ring, long wrId, WcStatus status, int byteLen) {
         kernel.observer().completion(qp, wrId, status);
-        return cqe(qp.cq, ring, qp.qpNum, wrId, status, WcOpcode.RECV, byteLen, null);
+        boolean told = cqe(qp.cq, ring, qp.qpNum, wrId, status, WcOpcode.RECV, byteLen, null);
+        if (!told) {
+            kernel.observer().completionLost(qp, status);
+        }
+        return told;
     }
 
     private boolean cqe(
@@ -657,15 +667,20 @@ public final class Hca {
     }
 
     private void overflow(HcaCq cq) {
-        if (rules.overflow() != ErrorRules.CqOverflow.KILLS_CQ) {
-            raise(IbEventType.CQ_ERR, cq.id, cq.eventHandler);
+        boolean killed = rules.overflow() == ErrorRules.CqOverflow.KILLS_CQ;
+        if (killed && cq.dead()) {
             return;
         }
-        if (cq.dead()) {
-            return;
+        if (!cq.dead() && !rules.overflowLog().isEmpty()) {
+            kernel.printk(String.format(Locale.ROOT, rules.overflowLog(), cq.device.name(), cq.id));
         }
-        cq.die();
+        if (rules.overflow().forGood()) {
+            cq.die();
+        }
         raise(IbEventType.CQ_ERR, cq.id, cq.eventHandler);
+        if (!killed) {
+            return;
+        }
         for (HcaQp qp : cq.users) {
             if (qp.state != QpState.RESET && qp.state != QpState.ERR) {
                 raise(IbEventType.QP_FATAL, qp.qpNum, qp.eventHandler);

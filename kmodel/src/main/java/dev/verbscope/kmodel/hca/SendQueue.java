@@ -37,6 +37,9 @@ public final class SendQueue {
     private int retries;
     private long rnrs;
     private long delivered;
+    private long ended;
+    private boolean waiting;
+    private long epoch;
 
     /** Connects the QPs one way. */
     public SendQueue(Simulator sim, Hca hca, HcaQp from, HcaQp to, Link link) {
@@ -51,6 +54,41 @@ public final class SendQueue {
     /** Receiver-not-ready answers got. */
     public long rnrs() {
         return rnrs;
+    }
+
+    /** Messages that are over, whichever way: the number of the one that goes out now, from 0. */
+    public long ended() {
+        return ended;
+    }
+
+    /** Whether the message that goes out now met an empty receive queue and waits for its next try. */
+    public boolean waitsForReceive() {
+        return waiting;
+    }
+
+    /**
+     * Tries the message that waits for a receive at once, not when the RNR timer is over.
+     *
+     * @return whether it found one
+     */
+    public boolean retryNow() {
+        if (!waiting) {
+            return false;
+        }
+        epoch++;
+        long before = ended;
+        attempt();
+        return ended > before;
+    }
+
+    /** The message that waits for a receive waits no more: the tries are used up. */
+    public void giveUp() {
+        Pending p = pending.peek();
+        if (waiting && p != null) {
+            epoch++;
+            waiting = false;
+            fail(p, WcStatus.RNR_RETRY_EXC_ERR);
+        }
     }
 
     /** Messages that were received. */
@@ -70,14 +108,27 @@ public final class SendQueue {
             flush();
         } else if (!busy) {
             busy = true;
-            sim.after(link.wireNanos, hca.completionTask(), this::attempt);
+            later(link.wireNanos);
         }
+    }
+
+    private void later(long nanos) {
+        long of = ++epoch;
+        sim.after(nanos, hca.completionTask(), () -> {
+            if (of == epoch) {
+                attempt();
+            }
+        });
     }
 
     /** The QP entered ERR: everything queued completes with WR_FLUSH_ERR. */
     void flush() {
+        epoch++;
+        busy = false;
+        waiting = false;
         Pending p = pending.poll();
         while (p != null) {
+            ended++;
             hca.completeSend(from, p.wrId, WcStatus.WR_FLUSH_ERR);
             p = pending.poll();
         }
@@ -85,6 +136,7 @@ public final class SendQueue {
 
     private void attempt() {
         Pending p = pending.peek();
+        waiting = false;
         if (p == null || from.state == QpState.ERR) {
             busy = false;
             return;
@@ -92,6 +144,7 @@ public final class SendQueue {
         switch (hca.receive(to, p.bytes)) {
             case RECEIVED -> {
                 delivered++;
+                ended++;
                 retries = 0;
                 pending.remove();
                 if (p.signaled) {
@@ -102,14 +155,15 @@ public final class SendQueue {
             case RNR -> {
                 rnrs++;
                 if (link.rnrRetry == RETRY_FOREVER || retries++ < link.rnrRetry) {
-                    sim.after(link.rnrTimerNanos, hca.completionTask(), this::attempt);
+                    waiting = true;
+                    later(link.rnrTimerNanos);
                 } else {
                     fail(p, WcStatus.RNR_RETRY_EXC_ERR);
                 }
             }
             case SILENT -> {
                 if (retries++ < link.retryCount) {
-                    sim.after(link.timeoutNanos, hca.completionTask(), this::attempt);
+                    later(link.timeoutNanos);
                 } else {
                     fail(p, WcStatus.RETRY_EXC_ERR);
                 }
@@ -122,12 +176,14 @@ public final class SendQueue {
         if (pending.isEmpty()) {
             busy = false;
         } else {
-            sim.after(link.wireNanos, hca.completionTask(), this::attempt);
+            later(link.wireNanos);
         }
     }
 
     private void fail(Pending p, WcStatus status) {
         pending.remove();
+        ended++;
+        retries = 0;
         busy = false;
         hca.completeSend(from, p.wrId, status);
         hca.toError(from);

@@ -268,7 +268,8 @@ public final class CaptureRunReader {
         int length = 0;
         for (SeenWr wr : wrs) {
             length++;
-            if (!seen.add(wr.wrId)) {
+            // WRs are told apart by where they lie: a consumer may give all of them one wr_id
+            if (!seen.add(wr.wr == 0 ? wr.wrId : wr.wr)) {
                 loops = true;
                 break;
             }
@@ -347,7 +348,7 @@ public final class CaptureRunReader {
         pairs(queues, sends, srqOfQp);
         posts(qpsOfSrq);
         states(queues.keySet());
-        messages(queues);
+        messages(queues, sends);
         return out.finish();
     }
 
@@ -511,7 +512,7 @@ public final class CaptureRunReader {
             }
             List<Wr> wrs = new ArrayList<>();
             for (SeenWr wr : done.wrs) {
-                wrs.add(new Wr(wr.wrId, wr.numSge, wr.length, wr.lkey));
+                wrs.add(new Wr(wr.wr == 0 ? wr.wrId : wr.wr, wr.wrId, wr.numSge, wr.length, wr.lkey));
             }
             out.post(new Post(
                     done.call.time,
@@ -597,8 +598,17 @@ public final class CaptureRunReader {
         }
     }
 
+    /** When a receiver was last brought to RTR before a time; 0 if no event shows it. */
+    private long readyBefore(int receiver, long time) {
+        long ready = 0;
+        for (Modify m : modifies) {
+            ready = m.qp == receiver && m.state == QpState.RTR.number() && m.time < time ? m.time : ready;
+        }
+        return ready;
+    }
+
     /** A message for each receive that met one. */
-    private void messages(Map<Integer, Queue> queues) {
+    private void messages(Map<Integer, Queue> queues, Map<Integer, List<Cqe>> sends) {
         for (Map.Entry<Integer, Queue> e : queues.entrySet()) {
             int sender = out.senderOf(e.getKey());
             int sent = 0;
@@ -614,8 +624,13 @@ public final class CaptureRunReader {
             }
             // what the sender gave up on, or had flushed, never completed a receive
             List<Integer> statuses = out.sendStatusesOf(sender);
+            List<Cqe> ended = sends.getOrDefault(sender, List.of());
             for (int i = sent; i < statuses.size(); i++) {
-                out.send(new Send(last + 1, sender, 1));
+                // one that found no receive waited since then; one that nobody answered came when nobody did
+                boolean waited = statuses.get(i) == WcStatus.RNR_RETRY_EXC_ERR.number();
+                last = Math.max(
+                        last + 1, waited ? readyBefore(e.getKey(), ended.get(i).time) + 1 : ended.get(i).time - 1);
+                out.send(new Send(last, sender, 1));
             }
         }
     }

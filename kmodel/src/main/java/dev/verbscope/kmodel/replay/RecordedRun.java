@@ -36,6 +36,9 @@ public record RecordedRun(
     /** Unknown number of accepted WRs. */
     public static final int UNKNOWN = -1;
 
+    /** {@link Send#received}: not at all, as far as the record goes. */
+    static final long NEVER = Long.MAX_VALUE;
+
     /**
      * A receiver and the sender connected to it.
      *
@@ -49,12 +52,23 @@ public record RecordedRun(
     /**
      * One WR of a chain.
      *
-     * @param address where it lies, or its wr_id: WRs of one address are one structure
+     * @param address where it lies, or its wr_id where that is not known: WRs of one address are one structure
+     * @param wrId its wr_id; those of several WRs may be the same
      * @param numSge its SGEs
      * @param firstLength bytes of the first SGE; the whole 32-bit range if not known
      * @param lkey its key; 0 if not known
      */
-    record Wr(long address, int numSge, long firstLength, int lkey) {}
+    record Wr(long address, long wrId, int numSge, long firstLength, int lkey) {
+        /** A WR told by its wr_id alone. */
+        Wr(long wrId, int numSge, long firstLength, int lkey) {
+            this(wrId, wrId, numSge, firstLength, lkey);
+        }
+
+        /** The same WR with a buffer that refuses every message. */
+        Wr refusing() {
+            return new Wr(address, wrId, numSge, firstLength, SgeFacts.REFUSED_LKEY);
+        }
+    }
 
     /**
      * A post call.
@@ -77,10 +91,25 @@ public record RecordedRun(
             int badIndex,
             boolean nullBadWr,
             int accepted,
-            boolean loops) {}
+            boolean loops) {
+        /** The same call with other WRs. */
+        Post with(List<Wr> others) {
+            return new Post(start, end, qp, srq, List.copyOf(others), result, badIndex, nullBadWr, accepted, loops);
+        }
+    }
 
-    /** A message: when it was sent at the latest, and its bytes. */
-    record Send(long time, int qp, int bytes) {}
+    /**
+     * A message.
+     *
+     * @param time when it was sent at the latest
+     * @param received when it had been received at the latest, {@link #NEVER} if the record does not show that it was
+     */
+    record Send(long time, int qp, int bytes, long received) {
+        /** A message of which only the sender is known. */
+        Send(long time, int qp, int bytes) {
+            this(time, qp, bytes, NEVER);
+        }
+    }
 
     /** What a step does. */
     enum Act {
@@ -88,12 +117,21 @@ public record RecordedRun(
         CONNECT,
         /** INIT, if the QP is in RESET. */
         INIT,
+        /** RTR. */
+        RTR,
+        /** RTS. */
+        RTS,
         /** ERR. */
         ERR,
         /** RESET. */
         RESET,
         /** ib_drain_rq. */
-        DRAIN
+        DRAIN;
+
+        /** Whether a QP that it finds is in RESET, or in INIT with receives posted. */
+        boolean leavesReset() {
+            return this == CONNECT || this == INIT || this == RTR;
+        }
     }
 
     /** A state change of a receiver. */

@@ -10,6 +10,7 @@ import dev.verbscope.kmodel.replay.RecordedRun.Receive;
 import dev.verbscope.kmodel.replay.RecordedRun.Send;
 import dev.verbscope.kmodel.replay.RecordedRun.Step;
 import dev.verbscope.kmodel.replay.RecordedRun.Wr;
+import dev.verbscope.kmodel.verbs.WcStatus;
 import dev.verbscope.traces.event.TraceFormatException;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -42,7 +43,7 @@ import java.util.regex.Pattern;
  *   <li>{@code step} with the text {@code what}. Known texts: {@code begin, kernel RELEASE}; {@code pair N: receiver
  *       qp_num A sender qp_num B max_recv_wr C max_recv_sge D srq E} (caps as asked for; E is 1 if the receiver takes
  *       from a shared queue; the pair is connected by then, unless a {@code connect:} follows); {@code connect: RET};
- *       {@code QP to STATE: RET}; {@code ib_drain_rq}. Other texts are the module's remarks.
+ *       {@code QP to STATE: RET} (RESET, INIT, RTR, RTS, ERR); {@code ib_drain_rq}. Other texts are the module's remarks.
  *   <li>{@code post_recv} and {@code post_srq_recv}: {@code t0} when the call began ({@code t} is when it was over; a
  *       line without it began at t), {@code qp}, {@code n} WRs, {@code ret}, {@code bad_index} (position of
  *       {@code *bad_wr}, -1 if none), {@code bad_is_null}, {@code wrs}: a list of {@code "ADDRESS:NUM_SGE"}, at most
@@ -63,8 +64,22 @@ public final class RecordedRunReader {
     private static final JsonMapper MAPPER = new JsonMapper();
     private static final Pattern PAIR = Pattern.compile(
             "pair \\d+: receiver qp_num (\\d+) sender qp_num (\\d+) max_recv_wr (\\d+) max_recv_sge (\\d+) srq (\\d)");
-    private static final Pattern TO_STATE = Pattern.compile("QP to (RESET|ERR): 0");
+    private static final Pattern TO_STATE = Pattern.compile("QP to (RESET|INIT|RTR|RTS|ERR): 0");
     private static final Pattern IN_STATE = Pattern.compile("-in-(RESET|INIT|ERR)\\b");
+    /** Where WRs are put whose addresses the record does not have: no kernel has memory there. */
+    private static final long UNTOLD_WRS = 0xfeed_0000_0000_0000L;
+
+    private static final int UNTOLD_WR_BYTES = 0x100;
+
+    /** WRs of one call believed at most. */
+    private static final int MAX_CHAIN = 1 << 16;
+
+    private static final int FLUSHED = WcStatus.WR_FLUSH_ERR.number();
+
+    /** How sends end whose message no receive took. */
+    private static final Set<Integer> NOT_ARRIVED =
+            Set.of(FLUSHED, WcStatus.RETRY_EXC_ERR.number(), WcStatus.RNR_RETRY_EXC_ERR.number());
+
     private static final long NO_LIMIT = 0xffffffffL;
 
     private final String source;
@@ -79,6 +94,7 @@ public final class RecordedRunReader {
     private String kernel = "";
     private long rnrNanos = 1_000_000;
     private long line;
+    private long untoldWrs;
 
     /** Takes what another reader gathers, and {@link #finish} makes a run of it. */
     RecordedRunReader(String source, SgeFacts sges) {
@@ -174,12 +190,7 @@ public final class RecordedRunReader {
 
     /** Whether a receiver takes from a shared queue. */
     boolean viaSrq(int receiver) {
-        for (Pair p : pairs) {
-            if (p.receiver() == receiver) {
-                return p.srq() != 0;
-            }
-        }
-        return false;
+        return srqOf(receiver) != 0;
     }
 
     private TraceFormatException wrong(String what) {
@@ -313,6 +324,10 @@ public final class RecordedRunReader {
         if (wrs.isEmpty()) {
             wrs.add(sges.complete(address(o.path("head").asText("")), 1, start, t));
         }
+        for (long n = loops || !o.has("n") ? 0 : number(o, "n"); wrs.size() < Math.min(n, MAX_CHAIN); ) {
+            // a list holds 64 at most; the chain went on
+            wrs.add(new Wr(UNTOLD_WRS + UNTOLD_WR_BYTES * untoldWrs++, 1, NO_LIMIT, 0));
+        }
         boolean nullBad = result != 0 && badIndex < 0;
         int accepted = loops
                 ? RecordedRun.UNKNOWN
@@ -330,7 +345,15 @@ public final class RecordedRunReader {
             peers.put(p.sender(), p.receiver());
         }
         posts.sort(Comparator.comparingLong(Post::start));
+        shareQueues();
+        if (untoldWrs > 0) {
+            nameUntoldWrs();
+            assumptions.add(
+                    untoldWrs + " WRs of long chains are not in the record's lists: each is taken to have one SGE");
+        }
+        flushesAreNotBeforeTheirError();
         steps.sort(Comparator.comparingLong(Step::time));
+        raiseWhereReceivesWereTaken();
         List<Send> dated = dateSends(peers);
         Set<Integer> refused = keysThatFailed();
         for (int key : refused) {
@@ -342,7 +365,7 @@ public final class RecordedRunReader {
                 source,
                 kernel,
                 pairs,
-                faultsFromStatuses(),
+                faultsFromStatuses(refused),
                 dated,
                 steps,
                 receives,
@@ -352,25 +375,183 @@ public final class RecordedRunReader {
                 List.copyOf(assumptions));
     }
 
-    /** A message was on its way when its receiver completed it, even if the sender's line is later. */
+    /**
+     * A shared queue has no name in the record. Receivers of which one completes what another posted take from one.
+     */
+    private void shareQueues() {
+        Map<Long, Integer> postedBy = new HashMap<>();
+        for (Post p : posts) {
+            if (p.srq()) {
+                p.wrs().forEach(wr -> postedBy.put(wr.wrId(), p.qp()));
+            }
+        }
+        Map<Integer, Integer> taken = new HashMap<>();
+        receives.forEach((qp, done) -> done.stream()
+                .map(r -> postedBy.get(r.wrId()))
+                .filter(poster -> poster != null && !poster.equals(qp))
+                .findFirst()
+                .ifPresent(poster -> taken.put(qp, poster)));
+        taken.forEach((qp, poster) -> {
+            long from = srqOf(qp);
+            long to = srqOf(poster);
+            if (from != 0 && to != 0) {
+                pairs.replaceAll(p ->
+                        p.srq() != from ? p : new Pair(p.receiver(), p.sender(), p.maxRecvWr(), p.maxRecvSge(), to));
+            }
+        });
+    }
+
+    private long srqOf(int receiver) {
+        for (Pair p : pairs) {
+            if (p.receiver() == receiver) {
+                return p.srq();
+            }
+        }
+        return 0;
+    }
+
+    /** WRs of one ring complete in the order in which they entered it. */
+    private void nameUntoldWrs() {
+        Map<Integer, Integer> accepted = new HashMap<>();
+        Set<Integer> lost = new HashSet<>();
+        for (int i = 0; i < posts.size(); i++) {
+            Post post = posts.get(i);
+            if (post.srq() || lost.contains(post.qp())) {
+                continue;
+            }
+            if (post.accepted() == RecordedRun.UNKNOWN) {
+                lost.add(post.qp());
+                continue;
+            }
+            List<Receive> done = receives.getOrDefault(post.qp(), List.of());
+            int first = accepted.merge(post.qp(), post.accepted(), Integer::sum) - post.accepted();
+            List<Wr> wrs = new ArrayList<>(post.wrs());
+            for (int k = 0; k < post.accepted() && first + k < done.size(); k++) {
+                Wr wr = wrs.get(k);
+                if (Long.compareUnsigned(wr.address(), UNTOLD_WRS) >= 0
+                        && Long.compareUnsigned(wr.address(), UNTOLD_WRS + UNTOLD_WR_BYTES * untoldWrs) < 0) {
+                    wrs.set(k, new Wr(done.get(first + k).wrId(), wr.numSge(), wr.firstLength(), wr.lkey()));
+                }
+            }
+            posts.set(i, post.with(wrs));
+        }
+    }
+
+    /** What is written of a change to ERR is written behind it: its first flush may have been taken before. */
+    private void flushesAreNotBeforeTheirError() {
+        for (int i = 0; i < steps.size(); i++) {
+            Step step = steps.get(i);
+            if (step.act() != Act.ERR) {
+                continue;
+            }
+            long since = Long.MIN_VALUE;
+            for (Step before : steps) {
+                if (before.qp() == step.qp() && before.time() < step.time()) {
+                    since = Math.max(since, before.time());
+                }
+            }
+            boolean failed = false;
+            for (Receive r : receives.getOrDefault(step.qp(), List.of())) {
+                if (r.time() <= since || r.time() >= step.time()) {
+                    continue;
+                }
+                failed |= isFault(r.status());
+                if (r.status() == FLUSHED && !failed) {
+                    steps.set(i, new Step(r.time(), step.qp(), Act.ERR));
+                    break;
+                }
+            }
+        }
+    }
+
+    /**
+     * A QP that took receives was in INIT at least, where nobody wrote that change down: not where the record has changes
+     * to INIT, nor where it says of the very post that it met RESET.
+     */
+    private void raiseWhereReceivesWereTaken() {
+        List<Step> more = new ArrayList<>();
+        for (Pair p : pairs) {
+            List<Step> own = steps.stream().filter(s -> s.qp() == p.receiver()).toList();
+            if (own.stream().anyMatch(s -> s.act() == Act.INIT)) {
+                continue;
+            }
+            boolean reset = !own.isEmpty() && own.get(0).act().leavesReset();
+            long toldAt = Long.MIN_VALUE;
+            int next = 0;
+            for (Post post : posts) {
+                if (post.qp() != p.receiver() || post.srq()) {
+                    continue;
+                }
+                while (next < own.size() && own.get(next).time() <= post.start()) {
+                    toldAt = own.get(next).time();
+                    Act act = own.get(next++).act();
+                    reset = act == Act.RESET || (reset && !act.leavesReset());
+                }
+                if (reset && post.result() == 0 && toldAt != post.start()) {
+                    more.add(new Step(post.start(), post.qp(), Act.INIT));
+                    assumptions.add("QP " + post.qp() + " was in INIT when it took receives before it was connected");
+                    reset = false;
+                }
+            }
+        }
+        steps.addAll(more);
+        steps.sort(Comparator.comparingLong(Step::time));
+    }
+
+    /**
+     * A message was on its way when its receiver completed it, even if the sender's line is later, and when the QP went to
+     * ERR, if the receive comes before the flush.
+     */
     private List<Send> dateSends(Map<Integer, Integer> peers) throws TraceFormatException {
-        Map<Integer, Integer> next = new HashMap<>();
+        Map<Integer, Integer> sent = new HashMap<>();
+        Map<Integer, Integer> taken = new HashMap<>();
         List<Send> out = new ArrayList<>();
         for (Send s : sends) {
             Integer receiver = peers.get(s.qp());
             if (receiver == null) {
                 throw new TraceFormatException(source, "", "expected a pair with sender " + s.qp());
             }
-            int i = next.merge(s.qp(), 1, Integer::sum) - 1;
-            List<Receive> got = receives.getOrDefault(receiver, List.of());
-            long time = s.time();
-            if (i < got.size() && got.get(i).status() == 0) {
-                time = Math.min(time, got.get(i).time());
+            int number = sent.merge(s.qp(), 1, Integer::sum) - 1;
+            List<Integer> ends = sendStatuses.getOrDefault(s.qp(), List.of());
+            if (number < ends.size() && NOT_ARRIVED.contains(ends.get(number))) {
+                out.add(s);
+                continue;
             }
-            out.add(new Send(time, s.qp(), s.bytes()));
+            List<Receive> got = receives.getOrDefault(receiver, List.of());
+            int i = taken.getOrDefault(s.qp(), 0);
+            while (i < got.size() && got.get(i).status() == FLUSHED) {
+                i++;
+            }
+            taken.put(s.qp(), i + 1);
+            if (i < got.size()) {
+                // before its completion was taken: what the consumer posts then may carry the same time
+                long received = Math.min(got.get(i).time() - 1, errorBehind(receiver, got, i));
+                out.add(new Send(Math.min(s.time(), received), s.qp(), s.bytes(), received));
+            } else {
+                out.add(s);
+            }
         }
         out.sort(Comparator.comparingLong(Send::time));
         return out;
+    }
+
+    /** Just before the change to ERR whose flush follows a receive; the end of time if none does. */
+    private long errorBehind(int receiver, List<Receive> got, int index) {
+        long until = RecordedRun.NEVER;
+        for (int i = index + 1; i < got.size() && until == RecordedRun.NEVER; i++) {
+            until = got.get(i).status() == FLUSHED ? got.get(i).time() : until;
+        }
+        if (until == RecordedRun.NEVER) {
+            return until;
+        }
+        // the last change to ERR before that flush was taken
+        long error = RecordedRun.NEVER;
+        for (Step s : steps) {
+            if (s.qp() == receiver && (s.act() == Act.ERR || s.act() == Act.DRAIN) && s.time() <= until) {
+                error = s.time() - 1;
+            }
+        }
+        return error;
     }
 
     /** Keys of which some WR met a message and failed, though long enough, and none ever succeeded. */
@@ -391,7 +572,7 @@ public final class RecordedRunReader {
     }
 
     private static boolean isFault(int status) {
-        return status != 0 && status != 5;
+        return status != 0 && status != FLUSHED;
     }
 
     /** Bytes of the message that a completion stands for: the sender's, as an error CQE does not say. */
@@ -433,32 +614,28 @@ public final class RecordedRunReader {
             for (int i = 0; i < post.accepted() && first + i < done.size(); i++) {
                 wrs.set(i, completed.of(post, i, done.get(first + i)));
             }
-            out.add(new Post(
-                    post.start(),
-                    post.end(),
-                    post.qp(),
-                    post.srq(),
-                    List.copyOf(wrs),
-                    post.result(),
-                    post.badIndex(),
-                    post.nullBadWr(),
-                    post.accepted(),
-                    post.loops()));
+            out.add(post.with(wrs));
         }
         return out;
     }
 
     /** Marks the WRs whose memory refused a message where nothing but the status tells it. */
-    private List<Post> faultsFromStatuses() {
+    private List<Post> faultsFromStatuses(Set<Integer> refused) {
         return forEachCompleted((post, i, done) -> {
             Wr wr = post.wrs().get(i);
-            if (!isFault(done.status()) || wr.lkey() != 0) {
+            if (!isFault(done.status()) || wr.numSge() == 0) {
                 return wr;
             }
-            assumptions.add("the buffer of wr_id 0x" + Long.toHexString(wr.address())
-                    + " cannot take its message (lkey, access or length: the record does not say), as its recorded"
-                    + " status is " + done.status());
-            return new Wr(wr.address(), wr.numSge(), wr.firstLength(), SgeFacts.REFUSED_LKEY);
+            boolean shown = wr.lkey() != 0
+                    && (refused.contains(wr.lkey())
+                            || (wr.numSge() == 1 && wr.firstLength() < bytesAt(post.qp(), done)));
+            if (shown) {
+                return wr;
+            }
+            assumptions.add("the buffer of wr_id 0x" + Long.toHexString(wr.wrId())
+                    + " cannot take its message (lkey, access, address or length: the record does not say), as its"
+                    + " recorded status is " + done.status());
+            return wr.refusing();
         });
     }
 }

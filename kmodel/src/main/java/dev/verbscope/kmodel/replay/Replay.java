@@ -44,9 +44,11 @@ import dev.verbscope.kmodel.verbs.WcStatus;
 import dev.verbscope.kmodel.verbs.WrRef;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -55,9 +57,9 @@ import org.jspecify.annotations.Nullable;
  * the statuses of the receive completions in order, and those of the sends. Inputs come at their recorded times; the
  * outcome is the model's alone.
  *
- * <p>What a record does not tell: whether a QP was in RESET or connected at first (connected, unless a connect is
- * recorded later), how long a sender tries an empty queue (as long as the recorded one did before it gave up, else for
- * ever), and what {@link RecordedRun#assumptions()} names.
+ * <p>What a record does not tell: whether a QP was in RESET or connected at first (connected, unless the first change of
+ * state that is recorded brings it up), how long a sender tries an empty queue (a message that the recorded one gave up on
+ * until the next receives are posted, any other for ever), and what {@link RecordedRun#assumptions()} names.
  */
 public final class Replay {
     /** Differences kept one by one for a QP; the others are counted. */
@@ -65,7 +67,6 @@ public final class Replay {
 
     private static final int CQE = 4096;
     private static final int GOOD_LKEY = 0x7ffffff1;
-    private static final int RNR_TRIES = 4;
     /** RNR timers after the last input, beyond which nothing is waited for. */
     private static final long RNR_PATIENCE = 100;
 
@@ -95,6 +96,7 @@ public final class Replay {
     private final Map<Integer, Seen> seenByModelQp = new HashMap<>();
     private final Map<Integer, Seen> seen = new LinkedHashMap<>();
     private final Map<Integer, HcaQp> qps = new HashMap<>();
+    private final Map<Integer, Peer> peers = new HashMap<>();
     private final Map<Integer, IbSrq> srqs = new HashMap<>();
     private final Map<Long, IbSrq> srqByKey = new HashMap<>();
     private final List<String> assumptions;
@@ -173,6 +175,7 @@ public final class Replay {
             while (sim.now() <= horizon && sim.step()) {
                 // a sender that meets an empty queue tries for ever: when the record is long over, it is given up
             }
+            peers.values().forEach(Peer::giveUpIfRecorded);
         } catch (KernelOops | IbError e) {
             oops = String.valueOf(e.getMessage());
         }
@@ -196,13 +199,33 @@ public final class Replay {
             }
             HcaQp receiver = qp(p.receiver(), asked, srq);
             HcaQp sender = qp(p.sender(), new IbQpCap(1, 1), null);
-            new SendQueue(sim, driver.hca(), sender, receiver, link(p));
-            boolean connectsLater =
-                    run.steps().stream().anyMatch(s -> s.qp() == p.receiver() && s.act() == RecordedRun.Act.CONNECT);
-            if (!connectsLater) {
-                connect(receiver);
-            }
+            peers.put(
+                    p.receiver(),
+                    new Peer(sender, new SendQueue(sim, driver.hca(), sender, receiver, link()), gaveUpOn(p)));
+            bringUp(p, receiver);
             connect(sender);
+        }
+    }
+
+    /** What sends to a receiver, and the numbers of the messages that the recorded one gave up on. */
+    private record Peer(HcaQp qp, SendQueue queue, Set<Long> gaveUpOn) {
+        /** Ends the message that waits for a receive, if it is one that the recorded sender gave up on. */
+        void giveUpIfRecorded() {
+            if (queue.waitsForReceive() && gaveUpOn.contains(queue.ended())) {
+                queue.giveUp();
+            }
+        }
+    }
+
+    /** Connects a receiver, unless the first change of its state that is recorded is one on the way up. */
+    private void bringUp(Pair p, HcaQp receiver) {
+        boolean fromReset = run.steps().stream()
+                .filter(s -> s.qp() == p.receiver())
+                .findFirst()
+                .map(first -> first.act().leavesReset())
+                .orElse(false);
+        if (!fromReset) {
+            connect(receiver);
         }
     }
 
@@ -252,17 +275,24 @@ public final class Replay {
         verbs.ibModifyQp(qp, QpState.RTS);
     }
 
-    /** How long the sender tries an empty queue: as long as the recorded one did before it gave up. */
-    private SendQueue.Link link(Pair p) {
+    private SendQueue.Link link() {
+        return new SendQueue.Link(SendQueue.RETRY_FOREVER, run.rnrNanos(), 7, run.rnrNanos(), 0);
+    }
+
+    private Set<Long> gaveUpOn(Pair p) {
+        Set<Long> out = new HashSet<>();
         List<Integer> statuses = run.sendStatuses().getOrDefault(p.sender(), List.of());
-        int gaveUp = statuses.indexOf(WcStatus.RNR_RETRY_EXC_ERR.number());
-        if (gaveUp < 0) {
-            return new SendQueue.Link(SendQueue.RETRY_FOREVER, run.rnrNanos(), 7, run.rnrNanos(), 0);
+        for (int i = 0; i < statuses.size(); i++) {
+            if (statuses.get(i) == WcStatus.RNR_RETRY_EXC_ERR.number()) {
+                out.add((long) i);
+            }
         }
-        assumptions.add("QP " + p.sender()
-                + " gives up on an empty queue, since the recorded one did: rnr_retry and the RNR timer are not in the"
-                + " record");
-        return new SendQueue.Link(RNR_TRIES, run.rnrNanos(), 7, run.rnrNanos(), 0);
+        if (!out.isEmpty()) {
+            assumptions.add("QP " + p.sender()
+                    + " gives up on an empty queue, since the recorded one did: rnr_retry and the RNR timer are not in the"
+                    + " record");
+        }
+        return out;
     }
 
     private void schedule() {
@@ -282,8 +312,14 @@ public final class Replay {
         for (Step s : run.steps()) {
             sim.after(s.time() - begin, task, () -> step(s));
         }
+        Map<Integer, Long> numbers = new HashMap<>();
         for (Send s : run.sends()) {
             sim.after(s.time() - begin, task, () -> send(s));
+            long number = numbers.merge(s.qp(), 1L, Long::sum) - 1;
+            if (s.received() != RecordedRun.NEVER && s.received() > s.time()) {
+                // the RNR timer of the record is not known: by then a message that waited had been tried again
+                sim.after(s.received() - begin, task, () -> triedBy(s.qp(), number));
+            }
         }
         for (Post p : run.posts()) {
             sim.after(p.start() - begin, task, () -> post(p));
@@ -309,14 +345,28 @@ public final class Replay {
         if (qp == null) {
             return;
         }
+        Peer sender = peers.get(s.qp());
+        if (sender != null) {
+            // a receiver that changes its state answers no more as an empty queue does
+            sender.giveUpIfRecorded();
+        }
         switch (s.act()) {
-            case CONNECT -> connect(qp);
+            case CONNECT -> {
+                connect(qp);
+                if (sender != null && sender.qp.state == QpState.ERR) {
+                    // a connection has two ends: its sender comes up again as well
+                    verbs.ibModifyQp(sender.qp, QpState.RESET);
+                    connect(sender.qp);
+                }
+            }
             case INIT -> {
                 if (qp.state == QpState.RESET) {
                     verbs.ibModifyQp(qp, QpState.INIT);
                 }
             }
             case RESET -> verbs.ibModifyQp(qp, QpState.RESET);
+            case RTR -> verbs.ibModifyQp(qp, QpState.RTR);
+            case RTS -> verbs.ibModifyQp(qp, QpState.RTS);
             case ERR -> {
                 if (qp.state != QpState.ERR) {
                     verbs.ibModifyQp(qp, QpState.ERR);
@@ -340,11 +390,31 @@ public final class Replay {
         }
     }
 
+    private void triedBy(int sender, long number) {
+        for (Peer peer : peers.values()) {
+            Seen s = seenByModelQp.get(peer.qp.qpNum);
+            while (s != null
+                    && s.recordedQp == sender
+                    && peer.queue.waitsForReceive()
+                    && peer.queue.ended() <= number
+                    && peer.queue.retryNow()) {
+                // the one behind it may have waited as well
+            }
+        }
+    }
+
     private void post(Post p) {
         HcaQp qp = qps.get(p.qp());
         Seen s = seen.get(p.qp());
         if (qp == null || s == null) {
             return;
+        }
+        for (Pair pair : run.pairs()) {
+            Peer peer = peers.get(pair.receiver());
+            boolean feeds = pair.receiver() == p.qp() || (p.srq() && srqs.get(p.qp()) == srqs.get(pair.receiver()));
+            if (peer != null && feeds) {
+                peer.giveUpIfRecorded();
+            }
         }
         IbRecvWr head = chain(p.wrs());
         WrRef bad = p.nullBadWr() ? null : new WrRef(1);
@@ -389,7 +459,7 @@ public final class Replay {
 
     private IbRecvWr build(Wr w) {
         IbRecvWr wr = new IbRecvWr(w.address() + 8);
-        wr.wrId = w.address();
+        wr.wrId = w.wrId();
         wr.numSge = w.numSge();
         wr.sgList = new IbSge[Math.max(0, Math.min(w.numSge(), 256))];
         boolean refused = run.refusedKeys().contains(w.lkey());

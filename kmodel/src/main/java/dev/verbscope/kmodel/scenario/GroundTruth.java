@@ -47,6 +47,7 @@ public final class GroundTruth implements VerbsObserver {
         private final Map<Integer, Long> consumerErrors = new TreeMap<>();
         private final Map<Integer, Long> chainLengths = new TreeMap<>();
         private final EnumMap<WcStatus, long[]> completions = new EnumMap<>(WcStatus.class);
+        private final EnumMap<WcStatus, long[]> lostCompletions = new EnumMap<>(WcStatus.class);
         private final List<FailedCall> failed = new ArrayList<>();
         private final IdCounts outstandingIds = new IdCounts();
         private long postCalls;
@@ -54,6 +55,7 @@ public final class GroundTruth implements VerbsObserver {
         private long neverReturned;
         private long accepted;
         private long completed;
+        private long leftWithoutCompletion;
         private long consumed;
         private long doorbells;
         private long announced;
@@ -95,10 +97,24 @@ public final class GroundTruth implements VerbsObserver {
             return chainLengths;
         }
 
-        /** Receive completions by status. */
+        /** Receive completions that the device made, by status. */
         public Map<WcStatus, Long> completions() {
+            return counts(completions);
+        }
+
+        /** Those of {@link #completions()} that found their CQ full, so that no poll brings them. */
+        public Map<WcStatus, Long> lostCompletions() {
+            return counts(lostCompletions);
+        }
+
+        /** WRs that a flush took out of the queue without making a CQE. */
+        public long leftWithoutCompletion() {
+            return leftWithoutCompletion;
+        }
+
+        private static Map<WcStatus, Long> counts(Map<WcStatus, long[]> of) {
             Map<WcStatus, Long> out = new EnumMap<>(WcStatus.class);
-            completions.forEach((status, count) -> out.put(status, count[0]));
+            of.forEach((status, count) -> out.put(status, count[0]));
             return out;
         }
 
@@ -137,9 +153,9 @@ public final class GroundTruth implements VerbsObserver {
             return viaSrq;
         }
 
-        /** WRs queued and not completed; 0 for a QP that takes from a shared queue. */
+        /** WRs queued that have not left again; 0 for a QP that takes from a shared queue. */
         public long outstanding() {
-            return viaSrq ? 0 : accepted - completed;
+            return viaSrq ? 0 : accepted - completed - leftWithoutCompletion;
         }
 
         /** The most there ever were of {@link #outstanding()}. */
@@ -325,7 +341,7 @@ public final class GroundTruth implements VerbsObserver {
             return;
         }
         // the ring is in order: the WQE fetched now is the one behind those completed
-        if (qp.completed >= qp.announced) {
+        if (qp.completed + qp.leftWithoutCompletion >= qp.announced) {
             qp.unannouncedConsumptions++;
         }
     }
@@ -361,6 +377,18 @@ public final class GroundTruth implements VerbsObserver {
         if (!qp.outstandingIds.remove(wrId)) {
             qp.unmatchedCompletions++;
         }
+    }
+
+    @Override
+    public void completionLost(IbQp ibqp, WcStatus status) {
+        of(ibqp).lostCompletions.computeIfAbsent(status, k -> new long[1])[0]++;
+    }
+
+    @Override
+    public void leftWithoutCompletion(IbQp ibqp, long wrId) {
+        Qp qp = of(ibqp);
+        qp.leftWithoutCompletion++;
+        qp.outstandingIds.remove(wrId);
     }
 
     @Override

@@ -32,6 +32,8 @@ public final class ScenarioCatalog {
             "qp-never-rtr",
             "rnr-at-start",
             "cq-unpolled",
+            "cq-overflow",
+            "cq-overflow-hardware",
             "leak-pool-reports-enomem",
             "enomem-qp-in-err",
             "one-wr-reused",

@@ -128,9 +128,9 @@ public final class ScenarioReader {
             throw f.wrong("profile", "one of " + profileNames());
         }
         Scenario.Device device = device(f.object("device"));
-        ModuleConfig consumer = consumer(f.object("consumer"), device);
+        ModuleConfig consumer = consumer(f.object("consumer"));
         Peer.Traffic traffic = traffic(f.object("traffic"));
-        Scenario.Queues queues = queues(f, device, consumer, traffic);
+        Scenario.Queues queues = queues(f, consumer, traffic);
         Scenario scenario = new Scenario(
                 source,
                 f.text("name"),
@@ -217,15 +217,11 @@ public final class ScenarioReader {
         return (int) f.number(field, 0, MAX_COST_NANOS, usual);
     }
 
-    private static ModuleConfig consumer(JsonFields f, Scenario.Device device) throws TraceFormatException {
+    private static ModuleConfig consumer(JsonFields f) throws TraceFormatException {
         int slots = (int) f.number("slots", 1, 65536, 256);
         int cqe = (int) f.number("cqe", 1, 65536, 512);
         IbQpCap asked = new IbQpCap(
                 (int) f.number("max_recv_wr", 1, RecvRing.MAX_DEPTH, 256), (int) f.number("max_recv_sge", 1, 255, 1));
-        int depth = Math.min(asked.maxRecvWr(), device.maxQpWr());
-        if (cqe <= depth) {
-            throw f.wrong("cqe", "more than the receive ring's " + depth + ", for the marker WR of the drain");
-        }
         Set<Mistake> mistakes = EnumSet.noneOf(Mistake.class);
         mistakes.addAll(f.choices("mistakes", Mistake.class));
         ModuleConfig.Kind kind = f.choice("kind", ModuleConfig.Kind.class, ModuleConfig.Kind.RXMOD);
@@ -298,8 +294,7 @@ public final class ScenarioReader {
         return out;
     }
 
-    private static Scenario.Queues queues(
-            JsonFields scenario, Scenario.Device device, ModuleConfig consumer, Peer.Traffic traffic)
+    private static Scenario.Queues queues(JsonFields scenario, ModuleConfig consumer, Peer.Traffic traffic)
             throws TraceFormatException {
         JsonFields f = scenario.object("queues");
         int count = (int) f.number("count", 1, MAX_QUEUES, 1);
@@ -317,7 +312,7 @@ public final class ScenarioReader {
                 throw o.wrong("consumer", "no consumer of its own for a QP that takes from the shared queue");
             }
             // what a QP does not say is as the scenario has it
-            ModuleConfig own = consumer(scenario.over("consumer", o.raw("consumer")), device);
+            ModuleConfig own = consumer(scenario.over("consumer", o.raw("consumer")));
             Peer.Traffic sent = traffic(scenario.over("traffic", o.raw("traffic")));
             for (int i = from; i <= to; i++) {
                 each.set(i, new Scenario.Queue(own, sent));

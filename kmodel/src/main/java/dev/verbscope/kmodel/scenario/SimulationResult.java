@@ -176,6 +176,8 @@ public record SimulationResult(
         counts(g, "chain_lengths", qp.chainLengths());
         g.writeNumberField("wrs_posted", qp.accepted());
         counts(g, "receive_completions_by_status", qp.completions());
+        counts(g, "receive_completions_lost", qp.lostCompletions());
+        g.writeNumberField("wrs_left_without_completion", qp.leftWithoutCompletion());
         g.writeNumberField("outstanding_end", qp.outstanding());
         g.writeNumberField("outstanding_max", qp.outstandingMax());
         g.writeNumberField("doorbells", qp.doorbells());

@@ -35,6 +35,12 @@ public interface VerbsObserver {
     /** A CQE was made. */
     default void completion(IbQp qp, long wrId, WcStatus status) {}
 
+    /** The CQE just told of by {@link #completion} found its CQ full: nobody will see it. */
+    default void completionLost(IbQp qp, WcStatus status) {}
+
+    /** A flushed WR left its queue and no CQE was made for it, since an earlier one of the flush found the CQ full. */
+    default void leftWithoutCompletion(IbQp qp, long wrId) {}
+
     /** A CQE found the CQ full and is lost. */
     default void cqOverflow(IbCq cq) {}
 

@@ -22,6 +22,7 @@ class ConditionsTest {
             Map.entry("enomem-qp-error", Set.of(Conditions.DRIVER_ENOMEM)),
             Map.entry("enomem-leak", Set.of(Conditions.BUFFERS_LOST)),
             Map.entry("enomem-hidden-argument", Set.of(Conditions.ERROR_HIDDEN_AS_ENOMEM, Conditions.DRIVER_ENOMEM)),
+            Map.entry("cq-overflow", Set.of(Conditions.CQ_OVERFLOWED)),
             Map.entry(
                     "completion-error",
                     Set.of(Conditions.RECEIVE_FAILED, Conditions.PEER_STARVED, Conditions.PEER_UNANSWERED)),
@@ -59,6 +60,7 @@ class ConditionsTest {
         // and the other way round: what can only mean one thing is expected
         assertThat(happened.contains(Conditions.POSTED_TWICE)).isEqualTo(expected.contains("double-post"));
         assertThat(happened.contains(Conditions.BUFFERS_LOST)).isEqualTo(expected.contains("repost-leak"));
+        assertThat(happened.contains(Conditions.CQ_OVERFLOWED)).isEqualTo(expected.contains("cq-overflow"));
         if (happened.contains(Conditions.RECEIVE_FAILED)) {
             assertThat(expected).contains("completion-error");
         }

@@ -60,7 +60,7 @@ class ScenarioReaderTest {
                         + " single, batch, batch-timeout, never, found \"sometimes\"",
                 "\"repost\": {}|\"repost\": []|x.json: field consumer.repost: expected an object {...}, found []",
                 "\"repost\": {}|\"slots\": 1e3|x.json: field consumer.slots: expected a whole number from 1 to 65536, found 1000.0",
-                "\"repost\": {}|\"cqe\": 256|x.json: field consumer.cqe: expected more than the receive ring's 256",
+                "\"repost\": {}|\"cqe\": 0|x.json: field consumer.cqe: expected a whole number from 1 to 65536, found 0",
                 "\"repost\": {}|\"mistakes\": [\"none\"]|x.json: field consumer.mistakes[0]: expected one of stale-next",
                 "\"repost\": {}|\"faults\": [{}]|x.json: field consumer.faults[0].kind: expected a text, found nothing",
                 "article-checked|linux-9|x.json: field profile: expected one of article-passthrough, article-checked,"
