@@ -111,7 +111,7 @@ final class ConsumerAccounting implements Detector {
                 .advice("Look at the exits that give entries back after a failed post.")
                 .build()));
         boolean holes = capture.eventsLost()
-                || capture.ledger().unmatchedReturns() > 0
+                || capture.ledger().entriesMissed() > 0
                 || capture.ledger().queues().stream()
                         .anyMatch(
                                 q -> q.completionsMissed() > 0 || q.announcementsMissed() > 0 || q.callsUnknown() > 0);

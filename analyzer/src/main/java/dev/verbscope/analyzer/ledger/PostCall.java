@@ -19,6 +19,7 @@ public final class PostCall {
     long number;
     boolean open;
     boolean openedByChain;
+    boolean entryMissed;
     int cpu;
     int pid;
     boolean softirq;
@@ -75,6 +76,7 @@ public final class PostCall {
         number = newNumber;
         open = true;
         openedByChain = false;
+        entryMissed = false;
         cpu = at.cpu();
         pid = at.pid();
         softirq = at.softirq();
@@ -119,6 +121,11 @@ public final class PostCall {
         System.arraycopy(wrs, 0, chain, 0, count);
         chainCount = count;
         chainComplete = complete;
+    }
+
+    /** Whether the WR seen last was the last of its chain. */
+    boolean chainEnded() {
+        return wrEntries > 0 && pendingNext == 0;
     }
 
     /** Place of the call among all calls of the capture, from 1. */

@@ -116,9 +116,10 @@ public final class QueueLedger implements VerbsSink {
         return lossMarks;
     }
 
-    /** Returns of calls whose entry was not seen. */
-    public long unmatchedReturns() {
-        return unmatchedReturns;
+    /** Calls whose entry was not seen, be it that the return tells of them or the driver's own steps do. */
+    public long entriesMissed() {
+        return unmatchedReturns
+                + queues.stream().mapToLong(queue -> queue.entriesMissed).sum();
     }
 
     /** WRs that the driver took for a queue which the capture does not name. */
@@ -287,9 +288,9 @@ public final class QueueLedger implements VerbsSink {
 
     @Override
     public void wrEntry(Moment at, long rq, long wr, long wrId, int numSge, long next, long sgeAddr, long sgeLength) {
-        PostCall call = openCall(at);
+        PostCall call = callOfWr(at, rq, wr);
         if (call == null) {
-            orphanWr(at, rq, wr, wrId, numSge, sgeAddr, sgeLength);
+            unjoinedWrs++;
             return;
         }
         if (call.wrEntries == 0 && call.accepted == 0) {
@@ -319,29 +320,32 @@ public final class QueueLedger implements VerbsSink {
         call.lastWrHasNext = next != UNKNOWN ? next != 0 : call.chainCount > call.wrEntries;
     }
 
-    /** A WR whose call was not seen: counted on its queue if that is known, so that the level stays right. */
-    private void orphanWr(Moment at, long rq, long wr, long wrId, int numSge, long sgeAddr, long sgeLength) {
+    /**
+     * The running call that a WR belongs to. The last WR of a chain says that none follows: what comes behind it is of
+     * another call, whose entry was missed as the return of the first was. So is the WR of another queue. Such a call is
+     * told apart from then on, so that its own returns say what was taken; null if the capture does not name the queue.
+     */
+    private @Nullable PostCall callOfWr(Moment at, long rq, long wr) {
+        PostCall call = openCall(at);
         ReceiveQueue queue = rq == UNKNOWN ? null : byRq.get(rq);
-        if (queue == null || wrId == UNKNOWN) {
-            unjoinedWrs++;
-            return;
+        if (call != null) {
+            boolean head = call.wrEntries == 0 && !call.entryMissed && (call.headWr == wr || call.headWr == UNKNOWN);
+            if (head || queue == null || (queue == call.queue && !call.chainEnded())) {
+                return call;
+            }
+            if (queue == call.queue) {
+                settle(call);
+            }
         }
-        queue.idleNoMore(wrId);
-        queue.wrs.add(
-                wrId,
-                wr,
-                numSge,
-                numSge > 0 ? sgeAddr : UNKNOWN,
-                numSge > 0 ? sgeLength : UNKNOWN,
-                0,
-                at.time(),
-                at.ordinal(),
-                at.cpu(),
-                at.pid(),
-                at.comm(),
-                at.event());
-        queue.wrsPosted++;
-        queue.raised(at.ordinal(), at.time(), at.cpu(), at.pid(), at.comm(), at.event());
+        if (queue == null) {
+            return null;
+        }
+        call = newCall();
+        call.begin(++calls, queue, at, UNKNOWN, UNKNOWN, UNKNOWN_INT, UNKNOWN);
+        call.entryMissed = true;
+        queue.entriesMissed++;
+        callBegan(at, call);
+        return call;
     }
 
     @Override
@@ -359,7 +363,8 @@ public final class QueueLedger implements VerbsSink {
 
     private void rejectPending(PostCall call) {
         call.pending = false;
-        call.badIndex = call.wrEntries - 1;
+        // of a call without its entry the first WRs may be missing too
+        call.badIndex = call.entryMissed ? -1 : call.wrEntries - 1;
         call.badNumSge = call.pendingNumSge;
     }
 
@@ -460,7 +465,7 @@ public final class QueueLedger implements VerbsSink {
                 takePending(call);
             } else if (call.pending) {
                 rejectPending(call);
-            } else if (call.badIndex < 0) {
+            } else if (call.badIndex < 0 && !call.entryMissed) {
                 call.badIndex = call.wrEntries;
             }
         } else if (result == 0 && innerProbed(queue)) {

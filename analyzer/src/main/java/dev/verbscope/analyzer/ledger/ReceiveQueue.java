@@ -83,6 +83,7 @@ public final class ReceiveQueue {
     long postsMissed;
     long completionsMissed;
     long uncertainCalls;
+    long entriesMissed;
     long announcementsMissed;
 
     // completions
@@ -315,7 +316,7 @@ public final class ReceiveQueue {
 
     /** Whether something of this queue is not in the capture, whether or not a mark says so. */
     public boolean hasHoles() {
-        return everDistrusted || postsMissed > 0 || completionsMissed > 0 || callsUnknown > 0;
+        return everDistrusted || postsMissed > 0 || completionsMissed > 0 || callsUnknown > 0 || entriesMissed > 0;
     }
 
     /** Share of the posts that were not seen, as far as completions tell of them. */
