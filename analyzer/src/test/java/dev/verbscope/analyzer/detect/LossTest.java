@@ -3,14 +3,21 @@ package dev.verbscope.analyzer.detect;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.verbscope.analyzer.TraceText;
+import dev.verbscope.analyzer.detect.Finding.Severity;
 import dev.verbscope.analyzer.ledger.ReceiveQueue;
 import dev.verbscope.analyzer.report.AnalysisReport;
 import java.io.IOException;
+import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 /** Traces with single events missing and no mark that says so: what may still be said, and what may not. */
 class LossTest {
     private final TraceText trace = new TraceText();
+
+    private static Optional<Finding> find(AnalysisReport report, String rule) {
+        return report.findings().stream().filter(f -> f.rule().equals(rule)).findFirst();
+    }
 
     private static ReceiveQueue queue(AnalysisReport report, long id) {
         return report.capture().queues().stream()
@@ -58,5 +65,74 @@ class LossTest {
         assertThat(report.findings())
                 .noneMatch(f -> f.rule().equals("double-post")
                         && "chain-loops".equals(f.facts().get("reason")));
+    }
+
+    private void srqPost(long wrId) {
+        trace.event(
+                "post_srq_recv",
+                "(rxe_post_srq_recv+0x0/0xf0 [rdma_rxe]) srq=0xff005000 wr=0x" + Long.toHexString(wrId + 8)
+                        + " wr_id=0x" + Long.toHexString(wrId) + " num_sge=1 next=0x0");
+        trace.event("post_srq_recv_ret", "(post+0x11/0x30 [rx] <- rxe_post_srq_recv) ret=0");
+    }
+
+    /**
+     * Four buffers go round a shared queue. A completion of the first is missing in round 2 and its post in round
+     * {@code postMissing}, so that it completes twice behind two posts; the post of another is missing so that its next
+     * completion tells of holes.
+     */
+    private void rounds(int postMissing) {
+        List<Long> ids = List.of(0x100L, 0x200L, 0x300L, 0x400L);
+        ids.forEach(this::srqPost);
+        for (int round = 1; round <= 8; round++) {
+            for (long id : ids) {
+                if (id != 0x100 || round != 2) {
+                    trace.received(9, id);
+                }
+                if ((id != 0x100 || round != postMissing) && (id != 0x300 || round != 3)) {
+                    srqPost(id);
+                }
+            }
+        }
+    }
+
+    @Test
+    void aMissedCompletionAndAMissedPostOfASharedQueueAreAtMostANote() throws IOException {
+        rounds(3);
+        assertThat(find(trace.report(), "double-post"))
+                .hasValueSatisfying(f -> assertThat(f.severity()).isEqualTo(Severity.INFO));
+    }
+
+    /** The account holds one post too many of the buffer from the missed completion on. */
+    @Test
+    void norDoTheyMakeOneRoundsLater() throws IOException {
+        rounds(6);
+        assertThat(find(trace.report(), "double-post")).isEmpty();
+    }
+
+    /** In order: an older receive completes behind the second post, then both of the two. */
+    @Test
+    void aDoublePostOfAQpIsFoundBesideHoles() throws IOException {
+        trace.post(9, 0x100, 0x200, 0x300, 0x400).received(9, 0x100).post(9, 0x300);
+        trace.received(9, 0x200).received(9, 0x300).received(9, 0x400).post(9, 0x400, 0x200);
+        trace.received(9, 0x300).received(9, 0x400).received(9, 0x200);
+        // its post is missing
+        trace.received(9, 0x200);
+        assertThat(find(trace.report(), "double-post"))
+                .hasValueSatisfying(f -> assertThat(f.severity()).isEqualTo(Severity.WARNING));
+    }
+
+    /** A hole without a mark: buffers complete and are posted again in it, and then one older than they completes. */
+    @Test
+    void aSilentHoleOfManyEventsIsNoDoublePost() throws IOException {
+        trace.post(9, 0x100, 0x200, 0x300, 0x400);
+        // missing: all four complete, 0x100 and 0x200 are posted again
+        trace.post(9, 0x300, 0x400);
+        for (int round = 0; round < 2; round++) {
+            for (long id : new long[] {0x100, 0x200, 0x300, 0x400}) {
+                trace.received(9, id).post(9, id);
+            }
+        }
+        assertThat(trace.report().findings())
+                .noneMatch(f -> f.rule().equals("double-post") && f.severity() != Severity.INFO);
     }
 }
