@@ -117,6 +117,7 @@ final class EnomemCauses implements Detector {
     private static Sorted sort(ReceiveQueue queue) {
         Sorted sorted = new Sorted();
         List<FailedCall> drains = new ArrayList<>();
+        List<FailedCall> untold = new ArrayList<>();
         for (FailedCall call : queue.failedCalls()) {
             if (call.result() != -Errno.ENOMEM) {
                 continue;
@@ -129,6 +130,8 @@ final class EnomemCauses implements Detector {
                 sorted.unknown.add(call);
             } else if (call.troubled() != null && call.stuck() && call.badNumSge() == 0) {
                 drains.add(call);
+            } else if (call.troubled() != null && call.stuck() && call.badNumSge() < 0 && call.wrsSeen() == 1) {
+                untold.add(call);
             } else if (call.troubled() != null && call.stuck()) {
                 sorted.inError.add(call);
             } else if (freedByPoll(queue) && waited(queue, call)) {
@@ -138,6 +141,8 @@ final class EnomemCauses implements Detector {
             }
         }
         // a drain's post, which has no SGEs, is made in ERR: it finds no room if the ring was full before
+        // where the capture does not tell of SGEs, one post may be that of a drain, and more are a consumer's
+        (untold.size() > 1 ? sorted.inError : drains).addAll(untold);
         (sorted.inError.isEmpty() ? sorted.full : sorted.inError).addAll(drains);
         return sorted;
     }

@@ -135,4 +135,18 @@ class LossTest {
         assertThat(trace.report().findings())
                 .noneMatch(f -> f.rule().equals("double-post") && f.severity() != Severity.INFO);
     }
+
+    /** The entry of a drain's post, which alone tells that it has no SGEs, is missing. */
+    @Test
+    void aDrainThatFindsTheRingFullIsNotAConsumerThatPostsInErr() throws IOException {
+        trace.driver("mlx5_ib", "mlx5_ib_post_recv").post(9, 0x100, 0x200, 0x300, 0x400);
+        trace.state(9, dev.verbscope.analyzer.verbs.QpState.ERR);
+        trace.event(
+                "post_recv_chain",
+                "(mlx5_ib_post_recv+0x0/0x1e0 [mlx5_ib]) qp_num=9 wr=0xffffc900ea6cb7a8 n1=0x0 n2=0xffffc900ea6cb7c8");
+        trace.event("post_recv_ret", "(rx_exit+0x5e/0x1f0 [rx] <- mlx5_ib_post_recv) ret=-12");
+        AnalysisReport report = trace.report();
+        assertThat(find(report, "enomem-qp-error")).isEmpty();
+        assertThat(find(report, "enomem-ring-full")).isPresent();
+    }
 }
