@@ -155,7 +155,7 @@ final class DoublePost implements Detector {
     }
 
     private Cause cause(PostCall call, WrList wrs, int earlier) {
-        if (wrs.call(earlier) == call.number()) {
+        if (wrs.call(earlier) == call.number() && call.linked()) {
             return Cause.CHAIN_LOOPS;
         }
         if (callWithDuplicateHead == call.number() && call.queue().failedPartly(call.headWrId())) {
@@ -282,15 +282,14 @@ final class DoublePost implements Detector {
     /** How many double posts of a queue missed events may look like, with room for chance. */
     private double madeByChance(ReceiveQueue queue) {
         LongHashSet ids = refuted.get(queue);
-        double expected = (ids == null ? 0 : ids.size()) * queue.missedShare();
+        double share = queue.missedShare();
+        // a missed completion, known or taken to be as frequent as missed posts, and then a missed post
+        double expected = Math.max(ids == null ? 0 : ids.size(), queue.wrsPosted() * share) * share;
         return 1 + CHANCE * (expected + Math.sqrt(expected));
     }
 
     private static boolean doubtful(CaptureFacts capture, ReceiveQueue queue) {
-        return capture.eventsLost()
-                || queue.completionsMissed() > 0
-                || queue.postsMissed() > 0
-                || !capture.showsCompletions(queue);
+        return capture.eventsLost() || queue.hasHoles() || !capture.showsCompletions(queue);
     }
 
     private static Finding finding(ReceiveQueue queue, Cause cause, Confirmed found, boolean holes, boolean chance) {

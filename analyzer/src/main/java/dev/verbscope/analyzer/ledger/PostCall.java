@@ -57,6 +57,7 @@ public final class PostCall {
     long pendingOrdinal;
     String pendingEvent = "";
     boolean lastWrHasNext;
+    boolean linked;
 
     boolean acceptedExact;
     boolean lastWasIdle;
@@ -100,6 +101,7 @@ public final class PostCall {
         outstandingBefore = to.outstanding();
         pending = false;
         lastWrHasNext = false;
+        linked = true;
         acceptedExact = true;
         doorbells = 0;
         nested = 0;
@@ -126,6 +128,11 @@ public final class PostCall {
     /** Whether the WR seen last was the last of its chain. */
     boolean chainEnded() {
         return wrEntries > 0 && pendingNext == 0;
+    }
+
+    /** Whether each WR seen is the one that the WR before points to, as far as the capture tells: none is missing between. */
+    public boolean linked() {
+        return linked;
     }
 
     /** Place of the call among all calls of the capture, from 1. */

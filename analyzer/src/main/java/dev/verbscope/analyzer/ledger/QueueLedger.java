@@ -304,6 +304,9 @@ public final class QueueLedger implements VerbsSink {
         if (id == UNKNOWN && wr != UNKNOWN && embedded(call)) {
             id = wr + (call.headWrId - call.headWr);
         }
+        if (call.wrEntries > 0 && call.pendingNext != UNKNOWN && wr != UNKNOWN && call.pendingNext != wr) {
+            call.linked = false;
+        }
         call.wrEntries++;
         call.pending = true;
         call.pendingWr = wr;
