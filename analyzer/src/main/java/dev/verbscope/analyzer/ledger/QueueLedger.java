@@ -74,6 +74,8 @@ public final class QueueLedger implements VerbsSink {
     private long disconnects;
     private long unmatchedReturns;
     private long lossMarks;
+    private long lossMarksWithoutCount;
+    private long eventsLost;
     private long unjoinedWrs;
     private final Set<String> innerProbedDrivers = new HashSet<>();
 
@@ -114,6 +116,16 @@ public final class QueueLedger implements VerbsSink {
     /** Places where events are missing. */
     public long lossMarks() {
         return lossMarks;
+    }
+
+    /** Events that are missing at places that say how many. */
+    public long eventsLost() {
+        return eventsLost;
+    }
+
+    /** Places where events are missing and the input does not say how many. */
+    public long lossMarksWithoutCount() {
+        return lossMarksWithoutCount;
     }
 
     /** Calls whose entry was not seen, be it that the return tells of them or the driver's own steps do. */
@@ -743,7 +755,7 @@ public final class QueueLedger implements VerbsSink {
             if (queue.everRepeated && !believed(queue, record)) {
                 // of a wr_id that was queued twice the first post may be the one that was missed
                 countReceive(at, queue, WrList.NONE, wrId, status, byteLen);
-                queue.postsMissed++;
+                queue.postMissed();
                 return;
             }
             dropOvertaken(queue, record);
@@ -790,7 +802,7 @@ public final class QueueLedger implements VerbsSink {
     private void unknownReceive(Moment at, ReceiveQueue queue, long wrId, int status, long byteLen) {
         countReceive(at, queue, WrList.NONE, wrId, status, byteLen);
         if (queue.ownWrCompleted) {
-            queue.postsMissed++;
+            queue.postMissed();
         } else {
             queue.midLifeReceives++;
         }
@@ -1309,6 +1321,11 @@ public final class QueueLedger implements VerbsSink {
     @Override
     public void lost(long fromOrdinal, long toOrdinal, int cpu, long count) {
         lossMarks++;
+        if (count < 0) {
+            lossMarksWithoutCount++;
+        } else {
+            eventsLost += count;
+        }
         queues.forEach(ReceiveQueue::distrust);
         for (LedgerListener listener : listeners) {
             listener.lost(fromOrdinal, toOrdinal, cpu, count);

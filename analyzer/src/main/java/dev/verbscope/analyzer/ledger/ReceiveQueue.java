@@ -171,7 +171,10 @@ public final class ReceiveQueue {
     // depth
     long depthTold = -1;
 
-    final FillTrend trend = new FillTrend();
+    private FillTrend trend = new FillTrend();
+
+    /** Over all of its life, where {@link #trend} begins behind a hole. */
+    private @Nullable FillTrend wholeTrend;
 
     ReceiveQueue(Kind kind, long id, int index) {
         this.kind = kind;
@@ -359,7 +362,12 @@ public final class ReceiveQueue {
         }
         sequenceAtLoss = -1;
         trustedFrom = time;
-        trend.restart();
+        if (wholeTrend == null) {
+            wholeTrend = trend;
+            trend = new FillTrend();
+        } else {
+            trend.restart();
+        }
         outstandingLow = outstanding();
     }
 
@@ -696,9 +704,23 @@ public final class ReceiveQueue {
         return depthTold;
     }
 
-    /** Fill level over the queue's working life. */
+    /** Fill level over the queue's working life; behind the last hole, once the level could be relied on again. */
     public FillTrend trend() {
         return trend;
+    }
+
+    /** Fill level over all of the queue's working life, holes or not. */
+    public FillTrend wholeTrend() {
+        return wholeTrend == null ? trend : wholeTrend;
+    }
+
+    /** A receive completed whose post must have been made during the capture and is not in it. */
+    void postMissed() {
+        postsMissed++;
+        trend.foundUnposted();
+        if (wholeTrend != null) {
+            wholeTrend.foundUnposted();
+        }
     }
 
     /** Whether anything at all happened to the receive side. */
@@ -746,6 +768,9 @@ public final class ReceiveQueue {
         postedSinceReset++;
         if (!lifeOver) {
             trend.posted(level, time);
+            if (wholeTrend != null) {
+                wholeTrend.posted(level, time);
+            }
         }
     }
 
@@ -766,6 +791,9 @@ public final class ReceiveQueue {
         }
         if (!lifeOver) {
             trend.completed(level, time);
+            if (wholeTrend != null) {
+                wholeTrend.completed(level, time);
+            }
         }
     }
 

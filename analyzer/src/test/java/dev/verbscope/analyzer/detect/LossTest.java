@@ -7,9 +7,13 @@ import dev.verbscope.analyzer.detect.Finding.Severity;
 import dev.verbscope.analyzer.ledger.ReceiveQueue;
 import dev.verbscope.analyzer.report.AnalysisReport;
 import java.io.IOException;
+import java.util.ArrayDeque;
 import java.util.List;
 import java.util.Optional;
+import java.util.Random;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Traces with single events missing and no mark that says so: what may still be said, and what may not. */
 class LossTest {
@@ -167,5 +171,85 @@ class LossTest {
         AnalysisReport report = trace.report();
         assertThat(find(report, "enomem-qp-error")).isEmpty();
         assertThat(find(report, "enomem-ring-full")).isPresent();
+    }
+
+    /** Buffers go round a queue of 64; of one completion in {@code every} the buffer is never posted again. */
+    private void traffic(int receives, int every) {
+        ArrayDeque<Long> ring = new ArrayDeque<>();
+        for (long i = 1; i <= 64; i++) {
+            trace.post(9, i * 0x100);
+            ring.add(i * 0x100);
+        }
+        for (int n = 1; n <= receives; n++) {
+            long id = ring.remove();
+            trace.received(9, id);
+            if (n % every != 0) {
+                trace.post(9, id);
+                ring.add(id);
+            }
+        }
+    }
+
+    /** The trace without one event in a hundred, with the kernel's mark in their place or without it. */
+    private AnalysisReport lossy(long seed, boolean marks) throws IOException {
+        Random random = new Random(seed);
+        StringBuilder kept = new StringBuilder();
+        int lost = 0;
+        for (String line : trace.text().split("\n", -1)) {
+            if (!line.startsWith("#") && random.nextInt(100) == 0) {
+                lost++;
+                continue;
+            }
+            if (lost > 0 && marks) {
+                kept.append("CPU:1 [LOST ").append(lost).append(" EVENTS]\n");
+                lost = 0;
+            }
+            kept.append(line).append('\n');
+        }
+        return TraceText.analyze(kept.toString());
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void aLeakIsFoundAndItsSizeTold(boolean marks) throws IOException {
+        traffic(800, 20);
+        for (int seed = 1; seed <= 20; seed++) {
+            assertThat(find(lossy(seed, marks), "repost-leak"))
+                    .as("seed %d", seed)
+                    .hasValueSatisfying(f -> {
+                        assertThat(f.severity()).isEqualTo(Severity.WARNING);
+                        assertThat(f.confidence()).isNotEqualTo(Finding.Confidence.CERTAIN);
+                        int lost = (Integer) f.facts().getOrDefault("lost", 0);
+                        int tolerance = (Integer) f.facts().getOrDefault("give_or_take", 0);
+                        assertThat(lost).isBetween(40 - tolerance, 40 + tolerance);
+                        assertThat(tolerance).isLessThan(20);
+                    });
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void missedPostsAreNoLeak(boolean marks) throws IOException {
+        traffic(800, Integer.MAX_VALUE);
+        for (int seed = 1; seed <= 20; seed++) {
+            assertThat(find(lossy(seed, marks), "repost-leak"))
+                    .as("seed %d", seed)
+                    .isEmpty();
+        }
+    }
+
+    /** As many events are missing as there are, or nobody knows how many: the levels tell nothing. */
+    @Test
+    void aLeakIsNotToldFromWhatIsMostlyMissing() throws IOException {
+        traffic(800, 20);
+        String all = trace.text();
+        int at = all.indexOf('\n', all.length() - 2000) + 1;
+        for (String mark : List.of("[LOST 3000 EVENTS]", "[EVENTS DROPPED]")) {
+            AnalysisReport report =
+                    TraceText.analyze(all.substring(0, at) + "CPU:1 " + mark + "\n" + all.substring(at));
+            assertThat(find(report, "repost-leak")).as(mark).isEmpty();
+        }
+        AnalysisReport few = TraceText.analyze(all.substring(0, at) + "CPU:1 [LOST 3 EVENTS]\n" + all.substring(at));
+        assertThat(find(few, "repost-leak")).isPresent();
     }
 }
