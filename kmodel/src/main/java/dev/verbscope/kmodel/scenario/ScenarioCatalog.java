@@ -34,6 +34,7 @@ public final class ScenarioCatalog {
             "cq-unpolled",
             "leak-pool-reports-enomem",
             "enomem-qp-in-err",
+            "enomem-injected",
             "one-wr-reused",
             "wr-id-on-the-stack",
             "mapping-unchecked",

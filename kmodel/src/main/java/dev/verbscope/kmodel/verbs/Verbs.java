@@ -19,6 +19,8 @@ public final class Verbs {
     private final WrRef dummy;
     private final KernelText.Place modifyEntry;
     private final KernelText.Place modifyReturn;
+    private @Nullable IbQp injectInto;
+    private int injectKeep;
 
     /** The functions of one kernel. */
     public Verbs(Kernel kernel) {
@@ -62,6 +64,11 @@ public final class Verbs {
         int chain = chainLength(wr);
         int sges = sges(wr, chain);
         long before = qp.wrsAccepted;
+        IbRecvWr last = qp == injectInto && chain > injectKeep ? nth(wr, injectKeep - 1) : null;
+        if (last != null) {
+            injectInto = null;
+            return postCut(qp, wr, last, chain, bad, caller);
+        }
         int driverResult = qp.device.ops().postRecv(qp, wr, bad, caller);
         int accepted = (int) (qp.wrsAccepted - before);
         int result = driverResult != 0 && kernel.profile().errnoMapping().value() == ErrnoMapping.ALL_TO_ENOMEM
@@ -73,6 +80,36 @@ public final class Verbs {
             traceSuccess(qp, chain, sges, dmaOptimized);
         }
         return result;
+    }
+
+    /** The next post to a QP of more WRs than these is given to the driver with only these, and fails with -ENOMEM. */
+    public void injectEnomem(IbQp qp, int keep) {
+        injectInto = qp;
+        injectKeep = keep;
+    }
+
+    /** Posts a chain up to {@code last}, and tells the caller that the rest was refused. */
+    private int postCut(IbQp qp, IbRecvWr wr, IbRecvWr last, int chain, @Nullable WrRef bad, KernelPlace caller) {
+        long before = qp.wrsAccepted;
+        IbRecvWr rest = last.next;
+        last.next = null;
+        int driverResult = qp.device.ops().postRecv(qp, wr, bad, caller);
+        last.next = rest;
+        if (driverResult == 0 && rest != null) {
+            report(bad, rest, "ib_post_recv");
+        }
+        int accepted = (int) (qp.wrsAccepted - before);
+        int badIndex = bad == null ? VerbsObserver.NO_BAD_WR : indexOf(wr, bad.wr, chain);
+        kernel.observer().postCall(qp, chain, -Errno.ENOMEM, driverResult, accepted, badIndex);
+        return -Errno.ENOMEM;
+    }
+
+    private static @Nullable IbRecvWr nth(IbRecvWr head, int n) {
+        IbRecvWr wr = head;
+        for (int i = 0; i < n && wr != null; i++) {
+            wr = wr.next;
+        }
+        return wr;
     }
 
     private void traceSuccess(IbQp qp, int chain, int sges, boolean dmaOptimized) {
