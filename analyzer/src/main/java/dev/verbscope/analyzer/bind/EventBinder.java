@@ -301,7 +301,12 @@ public final class EventBinder {
                         moment, value(event, b, 0), value(event, b, 1), result == VerbsSink.UNKNOWN_INT ? 0 : result);
             }
             case QP_DESTROY -> sink.qpDestroyed(moment, value(event, b, 0));
-            case DISCONNECT -> sink.disconnected(moment);
+            case DISCONNECT -> {
+                sink.disconnected(moment);
+                if (!binding.consumer().isEmpty()) {
+                    sink.consumerDisconnected(moment, binding.consumer());
+                }
+            }
             case KERNEL_LOG -> {
                 int slot = find(event, b.slots[0]);
                 sink.kernelLog(moment, slot >= 0 ? event.asString(slot) : event.payload());

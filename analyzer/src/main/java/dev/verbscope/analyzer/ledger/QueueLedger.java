@@ -1297,6 +1297,13 @@ public final class QueueLedger implements VerbsSink {
     }
 
     @Override
+    public void consumerDisconnected(Moment at, String consumer) {
+        for (LedgerListener listener : listeners) {
+            listener.consumerDisconnected(at, consumer);
+        }
+    }
+
+    @Override
     public void kernelLog(Moment at, String text) {
         for (LedgerListener listener : listeners) {
             listener.kernelLog(at, text);
