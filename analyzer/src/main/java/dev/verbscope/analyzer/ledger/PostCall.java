@@ -58,6 +58,7 @@ public final class PostCall {
     String pendingEvent = "";
     boolean lastWrHasNext;
     boolean linked;
+    boolean polledInside;
 
     boolean acceptedExact;
     boolean lastWasIdle;
@@ -102,6 +103,7 @@ public final class PostCall {
         pending = false;
         lastWrHasNext = false;
         linked = true;
+        polledInside = false;
         acceptedExact = true;
         doorbells = 0;
         nested = 0;
@@ -128,6 +130,14 @@ public final class PostCall {
     /** Whether the WR seen last was the last of its chain. */
     boolean chainEnded() {
         return wrEntries > 0 && pendingNext == 0;
+    }
+
+    /**
+     * Whether its task was seen to poll before the return: then the return is another call's, and its own and the other's
+     * entry are missing.
+     */
+    public boolean polledInside() {
+        return polledInside;
     }
 
     /** Whether each WR seen is the one that the WR before points to, as far as the capture tells: none is missing between. */

@@ -1104,8 +1104,19 @@ public final class QueueLedger implements VerbsSink {
         return account;
     }
 
+    /** Nobody polls from inside a post: one that is still open in that context had returned, unseen. */
+    private void pollsInContext(Moment at) {
+        for (int i = 0; i < open.size(); i++) {
+            PostCall call = open.get(i);
+            if (call.pid == at.pid() && call.cpu == at.cpu() && call.softirq == at.softirq()) {
+                call.polledInside = true;
+            }
+        }
+    }
+
     @Override
     public void cqPolled(Moment at, long cqId, int requested, int returned) {
+        pollsInContext(at);
         for (LedgerListener listener : listeners) {
             listener.cqPolled(at, cqId, requested, returned);
         }
@@ -1118,6 +1129,7 @@ public final class QueueLedger implements VerbsSink {
 
     @Override
     public void pollCall(Moment at, long cq, long cqId, int requested) {
+        pollsInContext(at);
         if (polls.size() >= MAX_OPEN) {
             polls.remove(0);
         }

@@ -71,6 +71,34 @@ class LossTest {
                         && "chain-loops".equals(f.facts().get("reason")));
     }
 
+    private void longPost(boolean polls) {
+        for (long id = 1; id <= 40; id++) {
+            trace.post(9, id * 0x100);
+        }
+        trace.event(
+                "post_recv",
+                "(rxe_post_recv+0x0/0xf0 [rdma_rxe]) qp=0xff0000000000a000 qp_num=9 wr=0xf008 wr_id=0xf000 num_sge=1"
+                        + " next=0x0");
+        inner(0xf000, 0);
+        if (polls) {
+            trace.event("cq_poll", "cq.id=3 requested 16, returned 1");
+        }
+        trace.sleep(10).event("post_recv_ret", "(post+0x11/0x30 [rx] <- rxe_post_recv) ret=0");
+    }
+
+    /** The return of one call and the entry of a later one are missing: that is no long call. */
+    @Test
+    void aCallIsNoLongerThanUntilItsTaskPolls() throws IOException {
+        longPost(true);
+        assertThat(find(trace.report(), "post-latency")).isEmpty();
+    }
+
+    @Test
+    void aCallInsideWhichNothingElseHappensIsLong() throws IOException {
+        longPost(false);
+        assertThat(find(trace.report(), "post-latency")).isPresent();
+    }
+
     /** A hole of a whole round inside a call: its WR comes again, but not where the one before points to. */
     @Test
     void aChainWithAHoleInItIsNoLoop() throws IOException {
