@@ -71,6 +71,22 @@ class LossTest {
                         && "chain-loops".equals(f.facts().get("reason")));
     }
 
+    /** The driver refused the post, and the return that says so is missing: it was not refused above the driver. */
+    @Test
+    void anErrorWhoseReturnIsMissingIsNotAnotherLayers() throws IOException {
+        trace.post(9, 0x100).received(9, 0x100);
+        trace.event(
+                "post_recv",
+                "(rxe_post_recv+0x0/0xf0 [rdma_rxe]) qp=0xff0000000000a000 qp_num=9 wr=0x108 wr_id=0x100 num_sge=2"
+                        + " next=0x0");
+        trace.event("console", "rx: post_recv failed ret=-22 wr_id=256 qp=9");
+        trace.post(9, 0x200);
+        assertThat(find(trace.report(), "post-rejected")).hasValueSatisfying(f -> {
+            assertThat(f.severity()).isEqualTo(Severity.WARNING);
+            assertThat(f.facts()).containsEntry("reason", "not-seen");
+        });
+    }
+
     private void longPost(boolean polls) {
         for (long id = 1; id <= 40; id++) {
             trace.post(9, id * 0x100);
