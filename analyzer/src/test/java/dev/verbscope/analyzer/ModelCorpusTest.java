@@ -78,11 +78,17 @@ class ModelCorpusTest {
     private static final Set<String> WRITTEN_TO_SHOW =
             Set.of("enomem-leak", "enomem-unpolled-cq", "post-in-error-state", "flush-storm");
 
-    /** What missing events look like at first, and what must be told from them. */
-    private static final List<String> NEVER_FROM_LOSS = List.of("double-post", "repost-leak");
-
-    /** Share of these that must be found although one event in a hundred is missing. */
-    private static final double LEAST_RECALL = 0.9;
+    /**
+     * What missing events look like at first, with the share that must be found although one event in a hundred is
+     * missing. The one call that shows an unexplained -ENOMEM, or the one long post, loses an event of its own now and
+     * then.
+     */
+    private static final Map<String, Double> NEVER_FROM_LOSS = Map.of(
+            "double-post", 0.9,
+            "repost-leak", 0.9,
+            "capture-quality", 1.0,
+            "post-latency", 0.8,
+            "enomem-unexplained", 0.7);
 
     /** Places printed of each kind. */
     private static final int SHOWN = 12;
@@ -103,6 +109,8 @@ class ModelCorpusTest {
     private final Map<String, Score> clean = new TreeMap<>();
     private final Map<String, Score> lossy = new TreeMap<>();
     private final List<String> falseErrors = new ArrayList<>();
+    private final List<String> wrongEstimates = new ArrayList<>();
+    private long estimates;
     private long runs;
     private long impossible;
 
@@ -368,14 +376,33 @@ class ModelCorpusTest {
             Set<String> allowed = new TreeSet<>(label.may);
             allowed.add("capture-quality");
             Set<String> called = new TreeSet<>(label.must);
+            if (makes(result.get().scenario(), Mistake.STACK_WR_ID)) {
+                // one id for all buffers: a missed completion cannot be told from a second post
+                called.remove("double-post");
+            }
             if (new String(holed, StandardCharsets.UTF_8).contains(" [LOST ")) {
                 called.add("capture-quality");
             }
             score(lossy, where, new Label(called, allowed), found);
             for (Finding finding : found) {
+                estimate(where, result.get(), finding);
                 if (finding.severity() == Finding.Severity.ERROR && !label.may.contains(finding.rule())) {
                     falseErrors.add(where + " " + finding.rule() + " " + finding.title());
                 }
+            }
+        }
+    }
+
+    /** How many buffers a leak has lost is told with what it may be wrong by; the model knows how many they were. */
+    private void estimate(String where, SimulationResult result, Finding finding) {
+        if (finding.facts().get("give_or_take") instanceof Integer tolerance
+                && finding.facts().get("lost") instanceof Integer lost
+                && result.leaked() > 0
+                && result.scenario().queues().each().size() == 1
+                && !strikes(result.scenario(), TimedFault.Kind.RECOVER)) {
+            estimates++;
+            if (Math.abs(lost - result.leaked()) > tolerance) {
+                wrongEstimates.add(where + " " + lost + " give or take " + tolerance + ", really " + result.leaked());
             }
         }
     }
@@ -463,13 +490,16 @@ class ModelCorpusTest {
             assertThat(score.missedIn).as("%s missed in", rule).isEmpty();
         });
         assertThat(falseErrors).as("false errors with loss").isEmpty();
-        for (String rule : NEVER_FROM_LOSS) {
+        System.out.println(
+                "  " + estimates + " estimates of buffers lost, " + wrongEstimates.size() + " of them wrong");
+        assertThat(wrongEstimates).as("estimates of buffers lost").isEmpty();
+        NEVER_FROM_LOSS.forEach((rule, leastRecall) -> {
             Score score = lossy.getOrDefault(rule, new Score());
             assertThat(score.wrongIn).as("%s wrongly found with loss in", rule).isEmpty();
             assertThat(score.found)
                     .as("%s with loss: %s missed in %s", rule, score.missed, score.missedIn)
-                    .isGreaterThanOrEqualTo((long) (LEAST_RECALL * (score.found + score.missed)));
-        }
+                    .isGreaterThanOrEqualTo((long) (leastRecall * (score.found + score.missed)));
+        });
     }
 
     private void playAll(List<String> names, List<String> profiles, List<String> drivers, int seeds)

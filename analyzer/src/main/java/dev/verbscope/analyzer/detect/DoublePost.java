@@ -319,6 +319,11 @@ final class DoublePost implements Detector {
                                 "Clear next of a WR before posting it alone; the pointer of its last chain is still there.";
                             case REPOSTED_EARLY -> "Post a buffer again only from its completion.";
                         });
+        if (!chance && queue.hasHoles() && (cause == Cause.STALE_NEXT || cause == Cause.REPOSTED_EARLY)) {
+            finding.alsoCause(
+                    "Events of this queue are missing: if one of them is a call that failed in part, the chain was"
+                            + " posted again from its head.");
+        }
         if (chance) {
             finding.settle("a capture without holes");
         }
