@@ -272,10 +272,13 @@ final class DoublePost implements Detector {
         // silent holes anywhere: two more on one queue, where none shows, can make a double post
         boolean holesSomewhere = capture.queues().stream().anyMatch(ReceiveQueue::hasHoles);
         confirmed.forEach((queue, causes) -> {
+            // in a queue without order one alone may be two missed events also where nothing else is seen to be missing
+            boolean alone = causes.values().stream().mapToLong(c -> c.posts).sum() == 1
+                    && causes.values().stream().anyMatch(c -> c.byChance == 1);
             long doubted = causes.values().stream().mapToLong(c -> c.byChance).sum();
             boolean chance = queue.hasHoles() && doubted <= madeByChance(queue);
             causes.forEach((cause, found) -> findings.accept(
-                    finding(queue, cause, found, holesSomewhere, chance && found.byChance == found.posts)));
+                    finding(queue, cause, found, holesSomewhere || alone, chance && found.byChance == found.posts)));
         });
     }
 

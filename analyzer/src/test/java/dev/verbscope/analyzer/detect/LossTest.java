@@ -169,6 +169,33 @@ class LossTest {
                 .hasValueSatisfying(f -> assertThat(f.severity()).isEqualTo(Severity.INFO));
     }
 
+    /** Nothing else is missing: the two may still be missed events, so that it is no error. */
+    @Test
+    void oneDoublePostOfASharedQueueIsNoError() throws IOException {
+        List<Long> ids = List.of(0x100L, 0x200L, 0x300L);
+        ids.forEach(this::srqPost);
+        srqPost(0x100);
+        for (long id : new long[] {0x100, 0x200, 0x300, 0x100}) {
+            trace.received(9, id);
+        }
+        assertThat(find(trace.report(), "double-post"))
+                .hasValueSatisfying(f -> assertThat(f.severity()).isEqualTo(Severity.WARNING));
+    }
+
+    @Test
+    void severalOfASharedQueueAreAnError() throws IOException {
+        List<Long> ids = List.of(0x100L, 0x200L, 0x300L);
+        ids.forEach(this::srqPost);
+        ids.forEach(this::srqPost);
+        for (int round = 0; round < 2; round++) {
+            for (long id : ids) {
+                trace.received(9, id);
+            }
+        }
+        assertThat(find(trace.report(), "double-post"))
+                .hasValueSatisfying(f -> assertThat(f.severity()).isEqualTo(Severity.ERROR));
+    }
+
     /** The account holds one post too many of the buffer from the missed completion on. */
     @Test
     void norDoTheyMakeOneRoundsLater() throws IOException {
