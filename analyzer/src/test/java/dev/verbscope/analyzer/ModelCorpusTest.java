@@ -71,9 +71,27 @@ class ModelCorpusTest {
     /** Calls of one WR a queue must have made to count as posted one by one. */
     private static final int SINGLE_CALLS = 32;
 
-    /** Rules whose cause the model's counts alone do not tell; post-latency needs two CPUs, which the model does not use. */
+    /** Calls that a queue must have made to tell a long one from the others. */
+    private static final int MANY_CALLS = 32;
+
+    /** A wait for a lock that stands out from calls that take under a microsecond. */
+    private static final long LONG_WAIT_NANOS = 50_000;
+
+    /** Rules whose cause the model's counts alone do not tell. */
     private static final Set<String> WRITTEN_TO_SHOW =
             Set.of("enomem-leak", "enomem-unpolled-cq", "post-in-error-state", "flush-storm");
+
+    /**
+     * What missing events look like at first, with the share that must be found although one event in a hundred is
+     * missing. The one call that shows an unexplained -ENOMEM, or the one long post, loses an event of its own now and
+     * then.
+     */
+    private static final Map<String, Double> NEVER_FROM_LOSS = Map.of(
+            "double-post", 0.9,
+            "repost-leak", 0.9,
+            "capture-quality", 1.0,
+            "post-latency", 0.8,
+            "enomem-unexplained", 0.7);
 
     /** Places printed of each kind. */
     private static final int SHOWN = 12;
@@ -94,6 +112,8 @@ class ModelCorpusTest {
     private final Map<String, Score> clean = new TreeMap<>();
     private final Map<String, Score> lossy = new TreeMap<>();
     private final List<String> falseErrors = new ArrayList<>();
+    private final List<String> wrongEstimates = new ArrayList<>();
+    private long estimates;
     private long runs;
     private long impossible;
 
@@ -234,13 +254,17 @@ class ModelCorpusTest {
             may.add("receive-silence");
             may.add("repost-leak");
         }
-        if (strikes(scenario, TimedFault.Kind.HOLD_LOCK)) {
-            may.add("post-latency");
+        SimulationResult.Disturbances disturbed = result.disturbed();
+        if (disturbed.longestLockWaitNanos() > 0) {
+            boolean standsOut = disturbed.longestLockWaitNanos() >= LONG_WAIT_NANOS
+                    && queues(result).anyMatch(q -> q.postCalls() >= MANY_CALLS);
+            (standsOut ? must : may).add("post-latency");
         }
-        if (strikes(scenario, TimedFault.Kind.LOSE_EVENTS)) {
-            may.add("capture-quality");
+        if (disturbed.eventsLost() > 0) {
+            must.add("capture-quality");
         }
-        if (strikes(scenario, TimedFault.Kind.MISS_PROBES)) {
+        if (disturbed.hitsMissed() > 0) {
+            // without a mark: told from what completes later, if anything does
             may.add("capture-quality");
         }
         if (makes(scenario, Mistake.POST_IN_RESET) || makes(scenario, Mistake.POST_TO_QP_OF_SRQ)) {
@@ -272,6 +296,9 @@ class ModelCorpusTest {
         Scenario scenario = result.scenario();
         if (call.driverResult() == VerbsObserver.DRIVER_NOT_CALLED) {
             must.add("post-rejected");
+        } else if (call.driverResult() == 0) {
+            // the driver took what it was given: nothing that a probe sees tells why the consumer got an error
+            must.add(call.result() == -Errno.ENOMEM ? "enomem-unexplained" : "post-rejected");
         } else if (call.driverResult() != -Errno.ENOMEM && call.result() == -Errno.ENOMEM) {
             must.add("enomem-hidden-argument");
             may.add("post-rejected");
@@ -365,15 +392,39 @@ class ModelCorpusTest {
                 result.get(), facts, ScenarioCatalog.shipped(name).device().driver());
         score(clean, where, label, findings(trace.toByteArray()));
         if (withLoss) {
-            List<Finding> found = findings(lose(trace.toByteArray(), seed));
+            byte[] holed = lose(trace.toByteArray(), seed);
+            List<Finding> found = findings(holed);
             // that events are missing is what it must say then
             Set<String> allowed = new TreeSet<>(label.may);
             allowed.add("capture-quality");
-            score(lossy, where, new Label(label.must, allowed), found);
+            Set<String> called = new TreeSet<>(label.must);
+            if (makes(result.get().scenario(), Mistake.STACK_WR_ID)) {
+                // one id for all buffers: a missed completion cannot be told from a second post
+                called.remove("double-post");
+            }
+            if (new String(holed, StandardCharsets.UTF_8).contains(" [LOST ")) {
+                called.add("capture-quality");
+            }
+            score(lossy, where, new Label(called, allowed), found);
             for (Finding finding : found) {
+                estimate(where, result.get(), finding);
                 if (finding.severity() == Finding.Severity.ERROR && !label.may.contains(finding.rule())) {
                     falseErrors.add(where + " " + finding.rule() + " " + finding.title());
                 }
+            }
+        }
+    }
+
+    /** How many buffers a leak has lost is told with what it may be wrong by; the model knows how many they were. */
+    private void estimate(String where, SimulationResult result, Finding finding) {
+        if (finding.facts().get("give_or_take") instanceof Integer tolerance
+                && finding.facts().get("lost") instanceof Integer lost
+                && result.leaked() > 0
+                && result.scenario().queues().each().size() == 1
+                && !strikes(result.scenario(), TimedFault.Kind.RECOVER)) {
+            estimates++;
+            if (Math.abs(lost - result.leaked()) > tolerance) {
+                wrongEstimates.add(where + " " + lost + " give or take " + tolerance + ", really " + result.leaked());
             }
         }
     }
@@ -461,6 +512,16 @@ class ModelCorpusTest {
             assertThat(score.missedIn).as("%s missed in", rule).isEmpty();
         });
         assertThat(falseErrors).as("false errors with loss").isEmpty();
+        System.out.println(
+                "  " + estimates + " estimates of buffers lost, " + wrongEstimates.size() + " of them wrong");
+        assertThat(wrongEstimates).as("estimates of buffers lost").isEmpty();
+        NEVER_FROM_LOSS.forEach((rule, leastRecall) -> {
+            Score score = lossy.getOrDefault(rule, new Score());
+            assertThat(score.wrongIn).as("%s wrongly found with loss in", rule).isEmpty();
+            assertThat(score.found)
+                    .as("%s with loss: %s missed in %s", rule, score.missed, score.missedIn)
+                    .isGreaterThanOrEqualTo((long) (leastRecall * (score.found + score.missed)));
+        });
     }
 
     private void playAll(List<String> names, List<String> profiles, List<String> drivers, int seeds)

@@ -129,7 +129,7 @@ class PublicReportsTest {
         all.add(report(
                 "6a.2",
                 "svcrdma: receives posted after the drain",
-                "consumer-accounting",
+                "post-after-close",
                 Map.of("reason", "post-after-drain", "known_bug", "svcrdma-post-after-drain"),
                 t -> {
                     server(t, 1, 8);
@@ -168,6 +168,20 @@ class PublicReportsTest {
                     t.post(9, 0x300, 0x400).cqe(9, 0x300, 5, 0).cqe(9, 0x400, 5, 0);
                 }));
         all.add(report(
+                "6a.4",
+                "xprtrdma: the same, told by the client's own events",
+                "post-after-close",
+                Map.of("reason", "post-after-disconnect", "batches", 2L),
+                t -> {
+                    client(t, 8, 100, "", "");
+                    t.event("xprtrdma_disconnect", "peer=[10.0.0.1]:20049 rc=0 connection status=-104");
+                    for (int cid = 1; cid <= 2; cid++) {
+                        t.event("xprtrdma_wc_receive", "cq.id=6 cid=" + cid + " status=SUCCESS (0/0x0) received=52");
+                        t.event("xprtrdma_post_recv", "cq.id=6 cid=" + cid);
+                        t.event("xprtrdma_post_recvs", PEER + "1 new recvs, 63 active");
+                    }
+                }));
+        all.add(report(
                 "6a.5",
                 "xprtrdma: malformed replies eat receives",
                 "repost-leak",
@@ -196,6 +210,25 @@ class PublicReportsTest {
                 "completion-error",
                 Map.of("status_name", "LOC_PROT_ERR", "known_bug", "xprtrdma-remap-after-reconnect"),
                 t -> afterReconnect(t, "LOC_PROT_ERR (4/0x0)")));
+        all.add(report(
+                "6a.9",
+                "xprtrdma: senders woken before their receives are posted",
+                "consumer-accounting",
+                Map.of("reason", "credits-above-receives", "known_bug", "xprtrdma-credits-before-receives"),
+                t -> {
+                    int active = 0;
+                    int posted = 4;
+                    for (int credits = 8; credits <= 64; credits *= 2) {
+                        for (int cid = active + 1; cid <= posted; cid++) {
+                            t.event("xprtrdma_post_recv", "cq.id=6 cid=" + cid);
+                        }
+                        t.event("xprtrdma_post_recvs", PEER + (posted - active) + " new recvs, " + active + " active");
+                        t.event("xprtrdma_wc_receive", "cq.id=6 cid=" + posted + " status=SUCCESS (0/0x0) received=52");
+                        t.event("xprtrdma_reply", "task:00000001@00000001 xid=0x9841cb4a credits=" + credits);
+                        active = posted - 1;
+                        posted = credits;
+                    }
+                }));
         all.add(report(
                 "6a.10",
                 "iser: batched reposting runs the queue dry",

@@ -25,7 +25,6 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
@@ -70,15 +69,6 @@ class SimulatedScenariosTest {
         assertLedger(report, result);
     }
 
-    /**
-     * Scenarios whose findings differ from what was planted, and what is found instead at warning or above.
-     */
-    private static final Map<String, Set<String>> OTHERWISE = Map.of(
-            // the lock is held on the CPU that posts, so the delay cannot be tied to another CPU: told as a note
-            "lock-held-by-modify-qp", Set.of(),
-            // a stack address names several buffers, and the queue really runs dry
-            "wr-id-on-the-stack", Set.of("double-post", "repost-leak"));
-
     /** Scenarios whose captures have a hole, or whose device forgets a ring, so that the ledger cannot be whole. */
     private static final Set<String> HOLES = Set.of("missed-probes", "lost-events", "ring-cleared-at-rtr");
 
@@ -108,7 +98,7 @@ class SimulatedScenariosTest {
                 .map(Finding::rule)
                 .collect(Collectors.toCollection(TreeSet::new));
         Set<String> expected = new TreeSet<>(scenario.expected(profile.name()));
-        assertThat(found).isEqualTo(new TreeSet<>(OTHERWISE.getOrDefault(name, expected)));
+        assertThat(found).isEqualTo(expected);
         if (!HOLES.contains(name)) {
             assertLedger(report, result);
         }

@@ -319,7 +319,12 @@ public final class EventBinder {
             case SRQ_DESTROY_RETURN -> sink.destroyReturn(moment, ObjectKind.SRQ, intValue(event, b, 0));
             case PD_DEALLOC -> destroyCall(event, b, ObjectKind.PD);
             case PD_DEALLOC_RETURN -> sink.destroyReturn(moment, ObjectKind.PD, intValue(event, b, 0));
-            case DISCONNECT -> sink.disconnected(moment);
+            case DISCONNECT -> {
+                sink.disconnected(moment);
+                if (!binding.consumer().isEmpty()) {
+                    sink.consumerDisconnected(moment, binding.consumer());
+                }
+            }
             case KERNEL_LOG -> {
                 int slot = find(event, b.slots[0]);
                 sink.kernelLog(moment, slot >= 0 ? event.asString(slot) : event.payload());

@@ -43,6 +43,15 @@ public record CaptureFacts(
         return stats.get(ImportStat.LOSS_MARKS) > ledger.lossMarks();
     }
 
+    /** Share of the events that the input says are missing inside it, from 0 to 1; 1 where it does not say how many. */
+    public double missedShare() {
+        long lost = Math.max(ledger.eventsLost(), stats.get(ImportStat.LOST_EVENTS));
+        if (ledger.lossMarksWithoutCount() > 0) {
+            return 1;
+        }
+        return lost == 0 ? 0 : (double) lost / (lost + stats.get(ImportStat.EVENTS));
+    }
+
     /**
      * Whether the capture would show that a receive of the queue completed: it shows some of the queue's, or it shows every
      * CQE of the driver.

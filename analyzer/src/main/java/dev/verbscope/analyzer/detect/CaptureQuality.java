@@ -58,8 +58,8 @@ final class CaptureQuality implements Detector {
             problems.add("kprobe_profile counts " + (capture.missed().exact() ? "" : "up to ") + hits
                     + " missed hits of probes during the recording");
         }
-        if (capture.ledger().unmatchedReturns() > 0) {
-            problems.add(capture.ledger().unmatchedReturns() + " returns of calls whose entry is not in the capture");
+        if (capture.ledger().entriesMissed() > 0) {
+            problems.add(capture.ledger().entriesMissed() + " calls whose entry is not in the capture");
         }
         if (capture.ledger().unjoinedWrs() > 0) {
             problems.add(capture.ledger().unjoinedWrs() + " WRs of a queue that the capture does not name");

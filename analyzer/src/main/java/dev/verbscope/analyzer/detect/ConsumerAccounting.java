@@ -8,6 +8,7 @@ import dev.verbscope.analyzer.verbs.EventRef;
 import dev.verbscope.analyzer.verbs.Moment;
 import dev.verbscope.analyzer.verbs.WcStatus;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -16,10 +17,20 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What a consumer's own events say of its account, where they contradict themselves (PEERS.md 6a): more free send queue
- * entries than there are, a receive that completes twice with no post between, posts behind a drain, and a batch that
- * goes past the depth that the queue was created with.
+ * entries than there are, a receive that completes twice with no post between, a batch that goes past the depth that
+ * the queue was created with, and a peer that grants more credits than receives are posted for its replies.
+ *
+ * <p>Credits: a reply grants its receiver so many requests under way at once, and each needs a receive for its answer. At
+ * the event of the reply the client has posted what it needs for the new grant (seen in captures of 6.1). Replies that
+ * were received and not handled yet, as where handlers run in a worker, still hold their credits.
  */
 final class ConsumerAccounting implements Detector {
+    /** CPUs whose last receive is remembered; those of larger machines share places. */
+    private static final int CPUS = 256;
+
+    /** Replies with too large a grant from which on it is no passing state. */
+    private static final int MANY_REPLIES = 2;
+
     private static final class Seen {
         long count;
         long first;
@@ -35,9 +46,11 @@ final class ConsumerAccounting implements Detector {
 
     private final Map<String, Seen> overAvail = new LinkedHashMap<>();
     private final Map<ReceiveQueue, Seen> twice = new LinkedHashMap<>();
-    private final Map<ReceiveQueue, Seen> afterDrain = new LinkedHashMap<>();
     private final Map<ReceiveQueue, Seen> pastDepth = new LinkedHashMap<>();
-    private final Map<ReceiveQueue, EventRef> drains = new LinkedHashMap<>();
+    private final Map<ReceiveQueue, Seen> overGranted = new LinkedHashMap<>();
+    private final @Nullable ReceiveQueue[] lastReceived = new ReceiveQueue[CPUS];
+    private final int[] lastPid = new int[CPUS];
+    private int[] unhandled = new int[16];
 
     @Override
     public void sendQueueLevel(Moment at, String consumer, long avail, long depth) {
@@ -53,6 +66,16 @@ final class ConsumerAccounting implements Detector {
 
     @Override
     public void consumerReceived(Moment at, ReceiveQueue queue, long cid, int status, boolean known) {
+        if (status == WcStatus.SUCCESS) {
+            int place = place(at);
+            lastReceived[place] = queue;
+            lastPid[place] = at.pid();
+            int index = queue.index();
+            if (index >= unhandled.length) {
+                unhandled = Arrays.copyOf(unhandled, Math.max(index + 1, unhandled.length * 2));
+            }
+            unhandled[index]++;
+        }
         if (known || status != WcStatus.SUCCESS || queue.everDistrusted()) {
             return;
         }
@@ -66,17 +89,40 @@ final class ConsumerAccounting implements Detector {
         }
     }
 
-    @Override
-    public void drained(Moment at, long cqId, @Nullable ReceiveQueue queue) {
-        if (queue != null) {
-            drains.put(queue, at.ref("CQ " + cqId + " drained"));
+    private static int place(Moment at) {
+        return Math.max(0, at.cpu()) % CPUS;
+    }
+
+    /** The queue whose receive this task took last on this CPU: it is handled now; null if that is not known. */
+    private @Nullable ReceiveQueue handled(Moment at, String consumer) {
+        int place = place(at);
+        ReceiveQueue queue = lastReceived[place];
+        if (queue == null || lastPid[place] != at.pid() || !queue.consumer().equals(consumer)) {
+            return null;
         }
+        unhandled[queue.index()] = Math.max(0, unhandled[queue.index()] - 1);
+        return queue;
     }
 
     @Override
-    public void consumerWr(Moment at, ReceiveQueue queue, long cid) {
-        if (!drains.isEmpty() && drains.containsKey(queue) && !queue.everDistrusted()) {
-            afterDrain.computeIfAbsent(queue, q -> new Seen()).add(at.ref("cid=" + cid + " posted behind the drain"));
+    public void badMessage(Moment at, String consumer) {
+        handled(at, consumer);
+    }
+
+    @Override
+    public void credits(Moment at, String consumer, long credits) {
+        ReceiveQueue queue = handled(at, consumer);
+        if (queue == null || queue.everDistrusted() || !queue.sinceCreation()) {
+            return;
+        }
+        long posted = (long) queue.outstanding() + unhandled[queue.index()];
+        if (posted < credits) {
+            Seen seen = overGranted.computeIfAbsent(queue, q -> new Seen());
+            if (credits - posted > seen.first - seen.second) {
+                seen.first = credits;
+                seen.second = posted;
+            }
+            seen.add(at.ref(credits + " credits granted, " + posted + " receives posted"));
         }
     }
 
@@ -111,7 +157,7 @@ final class ConsumerAccounting implements Detector {
                 .advice("Look at the exits that give entries back after a failed post.")
                 .build()));
         boolean holes = capture.eventsLost()
-                || capture.ledger().unmatchedReturns() > 0
+                || capture.ledger().entriesMissed() > 0
                 || capture.ledger().queues().stream()
                         .anyMatch(
                                 q -> q.completionsMissed() > 0 || q.announcementsMissed() > 0 || q.callsUnknown() > 0);
@@ -132,16 +178,6 @@ final class ConsumerAccounting implements Detector {
                 .advice("Post one by one to see whether it goes away: then the driver handles chains wrongly.")
                 .settle("probes on the driver's post_recv and on its completions")
                 .build()));
-        afterDrain.forEach((queue, seen) -> findings.accept(KernelLog.knownBugs(
-                        begin(queue, "post-after-drain", seen)
-                                .title(queue.name() + ": " + seen.count + " receives posted behind the drain")
-                                .cause(
-                                        "After ib_drain_rq nothing is completed any more, so these buffers do not come back.")
-                                .evidence(drains.get(queue)),
-                        "post-after-drain",
-                        kernel)
-                .advice("Stop posting before the drain: check the connection's state in the receive handler.")
-                .build()));
         pastDepth.forEach((queue, seen) -> findings.accept(KernelLog.knownBugs(
                         begin(queue, "posted-past-depth", seen)
                                 .title(queue.name() + ": a batch brought the queue to " + seen.first
@@ -154,6 +190,26 @@ final class ConsumerAccounting implements Detector {
                         "posted-past-depth",
                         kernel)
                 .advice("Ask for max_recv_wr with room for a whole batch.")
+                .build()));
+        overGranted.forEach((queue, seen) -> findings.accept(KernelLog.knownBugs(
+                        begin(
+                                        queue,
+                                        "credits-above-receives",
+                                        seen,
+                                        holes || queue.hasHoles() || seen.count < MANY_REPLIES
+                                                ? Severity.INFO
+                                                : Severity.WARNING)
+                                .title(queue.name() + ": " + seen.first + " credits granted, with " + seen.second
+                                        + " receives posted for the replies")
+                                .cause(
+                                        "Each request under way needs a receive for its reply. Senders are let go before the"
+                                                + " receives are there, or a post was cut short: under load the peer's replies meet"
+                                                + " an empty queue (RNR).")
+                                .fact("credits", seen.first)
+                                .fact("posted", seen.second),
+                        "credits-above-receives",
+                        kernel)
+                .advice("Post the receives for a new grant before it is used.")
                 .build()));
     }
 

@@ -49,6 +49,7 @@ public interface Detector extends LedgerListener {
                 new PostLatency(),
                 new QueueSizing(),
                 new ConsumerAccounting(),
+                new PostAfterClose(),
                 new KernelLog(),
                 new CaptureQuality());
     }

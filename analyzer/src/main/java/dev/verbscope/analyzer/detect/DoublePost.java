@@ -18,9 +18,11 @@ import java.util.function.Consumer;
 
 /**
  * One buffer queued twice with no completion between (REQUIREMENTS.md F4). A completion that the capture missed looks the
- * same at first, so a suspicion must be confirmed: by both of them completing, or by the completion of an older WR after
- * the second post (a queue completes in order, so the first of the two cannot have completed before). The completion of a
- * younger one instead shows that completions were missed. Where the capture ends too soon for either, it is believed if nothing shows that completions were missed.
+ * same at first, so a suspicion must be confirmed, and where it ends open it is believed only if nothing shows that
+ * completions were missed. A QP's receives complete in order: there both of the two must complete in their places. One
+ * that is overtaken instead had completed before, unseen. A shared queue has no order: there one missed completion and,
+ * any time later, one missed post of the same buffer make a double post, so in a capture with holes it takes more of them
+ * than those two would make by chance.
  */
 final class DoublePost implements Detector {
     /** Suspicions waiting for their completions; more are only counted, and believed in a capture without holes. */
@@ -28,6 +30,12 @@ final class DoublePost implements Detector {
 
     /** Confirmed ones kept until it is known where events are missing. */
     private static final int MAX_SHOWN = 4096;
+
+    /** Refuted buffers remembered for one queue. */
+    private static final int MAX_REFUTED = 1 << 16;
+
+    /** How many times the number expected is still chance. */
+    private static final int CHANCE = 3;
 
     private enum Cause {
         CHAIN_LOOPS("chain-loops", "the chain loops: it reaches a WR of its own again"),
@@ -59,6 +67,9 @@ final class DoublePost implements Detector {
         final EventRef secondRef;
         boolean firstCompleted;
 
+        /** One that was posted before the first completed behind the second: the first was still in the queue. */
+        boolean olderCompleted;
+
         Suspicion(ReceiveQueue queue, Cause cause, int earlier, int record) {
             this.queue = queue;
             this.cause = cause;
@@ -75,11 +86,16 @@ final class DoublePost implements Detector {
         final LongHashSet ids = new LongHashSet();
         long posts;
         boolean inferred;
+
+        /** Those that two events missed by chance would look like. */
+        long byChance;
+
         final List<EventRef> evidence = new ArrayList<>();
 
         Confirmed with(Confirmed more) {
             ids.addAll(more.ids);
             posts += more.posts;
+            byChance += more.byChance;
             inferred = true;
             return this;
         }
@@ -90,6 +106,10 @@ final class DoublePost implements Detector {
     private final List<long[]> holes = new ArrayList<>();
     private final Map<ReceiveQueue, Map<Cause, Confirmed>> confirmed = new LinkedHashMap<>();
     private final Map<ReceiveQueue, Map<Cause, Confirmed>> unresolved = new LinkedHashMap<>();
+
+    /** Buffers of which the account holds one post too many, as a completion was missed. */
+    private final Map<ReceiveQueue, LongHashSet> refuted = new LinkedHashMap<>();
+
     private long callWithDuplicateHead;
 
     @Override
@@ -104,7 +124,16 @@ final class DoublePost implements Detector {
         }
         // posted once more between the two completions: there was one post at a time, and a completion was missed
         long again = wrs.wrId(record);
-        pending.removeIf(s -> s.firstCompleted && s.queue == queue && s.wrId == again);
+        for (int i = pending.size() - 1; i >= 0; i--) {
+            Suspicion before = pending.get(i);
+            if (before.firstCompleted && !before.olderCompleted && before.queue == queue && before.wrId == again) {
+                refute(i);
+            }
+        }
+        LongHashSet known = refuted.get(queue);
+        if (queue.kind() != ReceiveQueue.Kind.QP && known != null && known.contains(again)) {
+            return; // nothing takes the post that is too many out of a shared queue's account
+        }
         long a = wrs.sgeAddress(earlier);
         long b = wrs.sgeAddress(record);
         boolean bothKnown = a != VerbsSink.UNKNOWN && b != VerbsSink.UNKNOWN;
@@ -126,13 +155,22 @@ final class DoublePost implements Detector {
     }
 
     private Cause cause(PostCall call, WrList wrs, int earlier) {
-        if (wrs.call(earlier) == call.number()) {
+        if (wrs.call(earlier) == call.number() && call.linked()) {
             return Cause.CHAIN_LOOPS;
         }
         if (callWithDuplicateHead == call.number() && call.queue().failedPartly(call.headWrId())) {
             return Cause.RETRY_FROM_HEAD;
         }
         return call.wrsSeen() > 1 || call.atLeast() ? Cause.STALE_NEXT : Cause.REPOSTED_EARLY;
+    }
+
+    /** A completion was missed between the two posts. */
+    private void refute(int index) {
+        Suspicion suspicion = pending.remove(index);
+        LongHashSet ids = refuted.computeIfAbsent(suspicion.queue, q -> new LongHashSet());
+        if (ids.size() < MAX_REFUTED) {
+            ids.add(suspicion.wrId);
+        }
     }
 
     /** What the events show, kept until it is known where events are missing. */
@@ -161,8 +199,10 @@ final class DoublePost implements Detector {
         return holes.stream().anyMatch(hole -> hole[0] < second && hole[1] >= first);
     }
 
-    private void confirm(Suspicion suspicion, boolean inferred) {
-        add(confirmed, suspicion).inferred |= inferred;
+    private Confirmed confirm(Suspicion suspicion, boolean inferred) {
+        Confirmed found = add(confirmed, suspicion);
+        found.inferred |= inferred;
+        return found;
     }
 
     private static Confirmed add(Map<ReceiveQueue, Map<Cause, Confirmed>> to, Suspicion suspicion) {
@@ -192,21 +232,17 @@ final class DoublePost implements Detector {
                 suspicion.firstCompleted = true;
             } else if (suspicion.wrId == wrId && sequence == suspicion.second) {
                 if (suspicion.firstCompleted) {
-                    show(suspicion);
+                    show(pending.remove(i--));
+                } else {
+                    refute(i--); // the first was overtaken
                 }
-                // else the first was overtaken: its completion was missed, and there was only one post at a time
-                pending.remove(i--);
-            } else if (sequence < suspicion.first
-                    && queue.kind() == ReceiveQueue.Kind.QP
-                    && !queue.wrs().repeated(record)) {
+            } else if (queue.kind() == ReceiveQueue.Kind.QP && !queue.wrs().repeated(record)) {
                 // of a repeated wr_id it is not known which of the two completed
-                show(suspicion);
-                pending.remove(i--);
-            } else if (sequence > suspicion.second
-                    && queue.kind() == ReceiveQueue.Kind.QP
-                    && !queue.wrs().repeated(record)) {
-                // the second was overtaken: its completion was missed, and so may be that between the two posts
-                pending.remove(i--);
+                if (sequence < suspicion.first) {
+                    suspicion.olderCompleted = true;
+                } else if (sequence > suspicion.second || !suspicion.firstCompleted) {
+                    refute(i--); // one of the two was overtaken
+                }
             }
         }
     }
@@ -215,12 +251,16 @@ final class DoublePost implements Detector {
     public void finish(CaptureFacts capture, Consumer<Finding> findings) {
         for (Suspicion suspicion : shown) {
             if (suspicion.cause == Cause.CHAIN_LOOPS || !holeBetween(suspicion)) {
-                confirm(suspicion, false);
+                boolean inOrder =
+                        suspicion.cause == Cause.CHAIN_LOOPS || suspicion.queue.kind() == ReceiveQueue.Kind.QP;
+                confirm(suspicion, false).byChance += inOrder ? 0 : 1;
             }
         }
         for (Suspicion suspicion : pending) {
             if (!doubtful(capture, suspicion.queue)) {
-                confirm(suspicion, true);
+                confirm(suspicion, !suspicion.olderCompleted);
+            } else if (suspicion.olderCompleted && !holeBetween(suspicion)) {
+                confirm(suspicion, true).byChance++;
             }
         }
         unresolved.forEach((queue, causes) -> {
@@ -231,27 +271,44 @@ final class DoublePost implements Detector {
         });
         // silent holes anywhere: two more on one queue, where none shows, can make a double post
         boolean holesSomewhere = capture.queues().stream().anyMatch(ReceiveQueue::hasHoles);
-        confirmed.forEach((queue, causes) ->
-                causes.forEach((cause, found) -> findings.accept(finding(queue, cause, found, holesSomewhere))));
+        confirmed.forEach((queue, causes) -> {
+            // in a queue without order one alone may be two missed events also where nothing else is seen to be missing
+            boolean alone = causes.values().stream().mapToLong(c -> c.posts).sum() == 1
+                    && causes.values().stream().anyMatch(c -> c.byChance == 1);
+            long doubted = causes.values().stream().mapToLong(c -> c.byChance).sum();
+            boolean chance = queue.hasHoles() && doubted <= madeByChance(queue);
+            causes.forEach((cause, found) -> findings.accept(
+                    finding(queue, cause, found, holesSomewhere || alone, chance && found.byChance == found.posts)));
+        });
+    }
+
+    /** How many double posts of a queue missed events may look like, with room for chance. */
+    private double madeByChance(ReceiveQueue queue) {
+        LongHashSet ids = refuted.get(queue);
+        double share = queue.missedShare();
+        // a missed completion, known or taken to be as frequent as missed posts, and then a missed post
+        double expected = Math.max(ids == null ? 0 : ids.size(), queue.wrsPosted() * share) * share;
+        return 1 + CHANCE * (expected + Math.sqrt(expected));
     }
 
     private static boolean doubtful(CaptureFacts capture, ReceiveQueue queue) {
-        return capture.eventsLost()
-                || queue.completionsMissed() > 0
-                || queue.postsMissed() > 0
-                || !capture.showsCompletions(queue);
+        return capture.eventsLost() || queue.hasHoles() || !capture.showsCompletions(queue);
     }
 
-    private static Finding finding(ReceiveQueue queue, Cause cause, Confirmed found, boolean holes) {
+    private static Finding finding(ReceiveQueue queue, Cause cause, Confirmed found, boolean holes, boolean chance) {
         int ids = found.ids.size();
-        return Finding.of(
+        Finding.Builder finding = Finding.of(
                         "double-post",
-                        holes ? Severity.WARNING : Severity.ERROR,
-                        holes || found.inferred ? Confidence.LIKELY : Confidence.CERTAIN,
+                        chance ? Severity.INFO : holes ? Severity.WARNING : Severity.ERROR,
+                        chance ? Confidence.POSSIBLE : holes || found.inferred ? Confidence.LIKELY : Confidence.CERTAIN,
                         queue)
-                .title(queue.name() + ": " + ids + (ids == 1 ? " buffer" : " buffers")
+                .title(queue.name() + ": " + ids + (ids == 1 ? " buffer" : " buffers") + (chance ? " perhaps" : "")
                         + " queued again while still in the queue")
-                .cause("Cause: " + cause.words + ". The device will write two messages into one buffer.")
+                .cause(
+                        chance
+                                ? "Events of this queue are missing, and a missed completion and a missed post of one buffer"
+                                        + " look the same. If it was posted twice: " + cause.words + "."
+                                : "Cause: " + cause.words + ". The device will write two messages into one buffer.")
                 .fact("reason", cause.label)
                 .fact("wr_ids", ids)
                 .fact("double_posts", found.posts)
@@ -264,7 +321,15 @@ final class DoublePost implements Detector {
                             case STALE_NEXT ->
                                 "Clear next of a WR before posting it alone; the pointer of its last chain is still there.";
                             case REPOSTED_EARLY -> "Post a buffer again only from its completion.";
-                        })
-                .build();
+                        });
+        if (!chance && queue.hasHoles() && (cause == Cause.STALE_NEXT || cause == Cause.REPOSTED_EARLY)) {
+            finding.alsoCause(
+                    "Events of this queue are missing: if one of them is a call that failed in part, the chain was"
+                            + " posted again from its head.");
+        }
+        if (chance) {
+            finding.settle("a capture without holes");
+        }
+        return finding.build();
     }
 }

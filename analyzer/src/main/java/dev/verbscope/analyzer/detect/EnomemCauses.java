@@ -11,9 +11,11 @@ import dev.verbscope.analyzer.verbs.Errno;
 import dev.verbscope.analyzer.verbs.EventRef;
 import dev.verbscope.analyzer.verbs.QpState;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Consumer;
 
 /**
@@ -31,7 +33,18 @@ final class EnomemCauses implements Detector {
     /** A queue that never held more tells nothing by being low. */
     private static final int MIN_LEVEL = 4;
 
+    /** Share of a capture's events up to which missing ones are single ones. */
+    private static final double MAX_MISSED = 0.05;
+
+    /** From the entry of a call to what its caller says of it, nanoseconds: another call between would show. */
+    private static final long AT_ONCE = 10_000;
+
     private final List<ConsumerError> errors = new ArrayList<>();
+
+    /** Of these the call before was seen whole and had returned 0, and no mark tells of a hole between. */
+    private final Set<ConsumerError> seenWhole = new HashSet<>();
+
+    private long lastHole = -1;
     private final Map<ReceiveQueue, Refill> refills = new LinkedHashMap<>();
 
     /** What a consumer said of its own refill. */
@@ -58,7 +71,19 @@ final class EnomemCauses implements Detector {
     public void consumerError(ConsumerError error) {
         if (error.result() == -Errno.ENOMEM && errors.size() < MAX_ERRORS) {
             errors.add(error);
+            FailedCall call = error.call();
+            if (call != null
+                    && call.result() == 0
+                    && call.call().ordinal() > lastHole
+                    && error.at().time() - call.call().time() <= AT_ONCE) {
+                seenWhole.add(error);
+            }
         }
+    }
+
+    @Override
+    public void lost(long fromOrdinal, long toOrdinal, int cpu, long count) {
+        lastHole = toOrdinal;
     }
 
     @Override
@@ -117,6 +142,7 @@ final class EnomemCauses implements Detector {
     private static Sorted sort(ReceiveQueue queue) {
         Sorted sorted = new Sorted();
         List<FailedCall> drains = new ArrayList<>();
+        List<FailedCall> untold = new ArrayList<>();
         for (FailedCall call : queue.failedCalls()) {
             if (call.result() != -Errno.ENOMEM) {
                 continue;
@@ -129,6 +155,8 @@ final class EnomemCauses implements Detector {
                 sorted.unknown.add(call);
             } else if (call.troubled() != null && call.stuck() && call.badNumSge() == 0) {
                 drains.add(call);
+            } else if (call.troubled() != null && call.stuck() && call.badNumSge() < 0 && call.wrsSeen() == 1) {
+                untold.add(call);
             } else if (call.troubled() != null && call.stuck()) {
                 sorted.inError.add(call);
             } else if (freedByPoll(queue) && waited(queue, call)) {
@@ -138,6 +166,8 @@ final class EnomemCauses implements Detector {
             }
         }
         // a drain's post, which has no SGEs, is made in ERR: it finds no room if the ring was full before
+        // where the capture does not tell of SGEs, one post may be that of a drain, and more are a consumer's
+        (untold.size() > 1 ? sorted.inError : drains).addAll(untold);
         (sorted.inError.isEmpty() ? sorted.full : sorted.inError).addAll(drains);
         return sorted;
     }
@@ -415,14 +445,23 @@ final class EnomemCauses implements Detector {
                 .build();
     }
 
-    private static Finding unexplained(
+    /** With few events missing, so that a whole other call between is none of them. */
+    private boolean sureInSpiteOfHoles(CaptureFacts capture, ReceiveQueue queue, List<ConsumerError> of) {
+        return queue.missedShare() <= MAX_MISSED
+                && capture.missedShare() <= MAX_MISSED
+                && of.stream().anyMatch(seenWhole::contains);
+    }
+
+    private Finding unexplained(
             CaptureFacts capture, ReceiveQueue queue, List<ConsumerError> errors, List<FailedCall> calls) {
         boolean driverSaidZero =
                 errors.stream().anyMatch(e -> e.call() != null && e.call().result() == 0);
         Finding.Builder finding = Finding.of(
                         "enomem-unexplained",
                         // where events of the queue are missing, so may be the call that failed
-                        queue.hasHoles() ? Severity.INFO : Severity.ERROR,
+                        !queue.hasHoles()
+                                ? Severity.ERROR
+                                : sureInSpiteOfHoles(capture, queue, errors) ? Severity.WARNING : Severity.INFO,
                         queue.hasHoles()
                                 ? Confidence.POSSIBLE
                                 : driverSaidZero && !capture.eventsLost() ? Confidence.CERTAIN : Confidence.LIKELY,

@@ -76,7 +76,7 @@ final class PostLatency implements Detector {
 
     @Override
     public void callSettled(PostCall call) {
-        if (call.returnTime() == VerbsSink.UNKNOWN || call.returnTime() < call.time()) {
+        if (call.returnTime() == VerbsSink.UNKNOWN || call.returnTime() < call.time() || call.polledInside()) {
             return;
         }
         int index = call.queue().index();

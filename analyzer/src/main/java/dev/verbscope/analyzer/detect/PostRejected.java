@@ -48,7 +48,8 @@ final class PostRejected implements Detector {
             List<ConsumerError> above =
                     refusedAbove.stream().filter(e -> e.queue() == queue).toList();
             if (!above.isEmpty()) {
-                findings.accept(aboveTheDriver(queue, above));
+                boolean holes = queue.hasHoles() || capture.eventsLost();
+                findings.accept(holes ? notSeen(queue, above) : aboveTheDriver(queue, above));
             }
         }
     }
@@ -70,6 +71,28 @@ final class PostRejected implements Detector {
                         .limit(MAX_EVIDENCE)
                         .toList())
                 .advice("Compare num_sge of the chain's head with cap.max_recv_sge as granted by create_qp.")
+                .build();
+    }
+
+    /** The consumer got an error, and the call that gave it may be among the events that are missing. */
+    private static Finding notSeen(ReceiveQueue queue, List<ConsumerError> errors) {
+        ConsumerError first = errors.get(0);
+        String errno = Errno.name(first.result());
+        return Finding.of("post-rejected", Severity.WARNING, Confidence.POSSIBLE, queue)
+                .title(queue.name() + ": " + errors.size() + (errors.size() == 1 ? " post" : " posts")
+                        + " refused with " + errno + ", the driver's own answer not being in the capture")
+                .cause("The consumer got " + errno
+                        + ". Events of this queue are missing, so the call that returned it may"
+                        + " be one of them, or the driver was never called.")
+                .fact("reason", "not-seen")
+                .fact("result", first.result())
+                .fact("failed_calls", errors.size())
+                .evidence(errors.stream()
+                        .map(ConsumerError::at)
+                        .limit(MAX_EVIDENCE)
+                        .toList())
+                .advice("Look in the kernel log for the driver's own message at that time.")
+                .settle("a capture without holes")
                 .build();
     }
 

@@ -13,6 +13,7 @@ import dev.verbscope.traces.event.TraceInfo;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Completed receives that get no replacement (REQUIREMENTS.md F2). A queue that leaks never returns to the level it had:
@@ -23,8 +24,8 @@ final class RepostLeak implements Detector {
     private static final int MIN_WINDOWS = 8;
     private static final int MIN_LOST = 3;
 
-    /** How many times the expected number of unseen posts is still chance. */
-    private static final int CHANCE = 3;
+    /** Share of a capture's events up to which missing ones leave enough to tell a leak by. */
+    private static final double MAX_MISSED = 0.05;
 
     private final List<EventRef> rnr = new ArrayList<>();
     private final List<EventRef> malformed = new ArrayList<>();
@@ -48,31 +49,63 @@ final class RepostLeak implements Detector {
     @Override
     public void finish(CaptureFacts capture, Consumer<Finding> findings) {
         for (ReceiveQueue queue : capture.queues()) {
-            if ((queue.hasHoles() && queue.repeats() > queue.completionsMissed()) || queue.uncertainCalls() > 0) {
-                // which of two posts of one buffer a completion belongs to is not known then, or how many WRs a call
-                // posted: a level that is only a lower bound falls by itself
+            if (queue.hasHoles() && queue.repeats() > queue.completionsMissed()) {
+                // which of two posts of one buffer a completion belongs to is not known then
                 continue;
             }
-            FillTrend trend = queue.trend();
-            int driest = driestWindow(trend);
-            int full = lastFullWindow(trend);
-            if (queue.trusted()
-                    && !capture.malformed()
+            boolean exact = exact(queue);
+            FillTrend trend = queue.trusted() && exact ? queue.trend() : queue.wholeTrend();
+            boolean usable = !capture.malformed()
                     && !capture.lossWithoutPlace()
-                    && driest - full + 1 >= MIN_WINDOWS
-                    && falls(trend, full, driest, minLost(queue))) {
-                report(capture, queue, trend, full, driest, findings);
+                    && ((queue.trusted() && exact) || fewMissed(capture, queue));
+            Fall fall = usable ? Fall.of(queue, trend) : null;
+            if (fall == null && usable && exact && queue.everDistrusted() && fewMissed(capture, queue)) {
+                // too little behind the last hole
+                fall = Fall.of(queue, queue.wholeTrend());
+            }
+            if (fall != null) {
+                report(capture, queue, fall, findings);
             } else if (ranDry(queue) && demand(trend)) {
                 reportDry(capture, queue, findings);
             }
         }
     }
 
+    /** Whether the level of the queue is what the events say: completions that are missing show in a QP's order. */
+    private static boolean exact(ReceiveQueue queue) {
+        return queue.postsMissed() == 0 && queue.uncertainCalls() == 0 && queue.callsUnknown() == 0;
+    }
+
+    /**
+     * Whether so little is missing that later completions put the level right. Where it is not known of most calls how many
+     * WRs they posted, as their chains are longer than what a probe follows, the level only ever falls.
+     */
+    private static boolean fewMissed(CaptureFacts capture, ReceiveQueue queue) {
+        long completions = queue.receiveCompletions() + queue.completionsMissed();
+        return queue.missedShare() <= MAX_MISSED
+                && queue.uncertainCalls() <= MAX_MISSED * queue.postCalls()
+                && queue.completionsMissed() <= MAX_MISSED * completions
+                && capture.missedShare() <= MAX_MISSED;
+    }
+
+    /** A level that falls and does not come back: from the last window in which it was full to the lowest. */
+    private record Fall(FillLevels levels, FillTrend trend, int full, int driest, int least) {
+        static @Nullable Fall of(ReceiveQueue queue, FillTrend trend) {
+            FillLevels levels = new FillLevels(trend, queue.missedShare());
+            int driest = driestWindow(levels);
+            int full = lastFullWindow(levels);
+            int least = minLost(queue);
+            return driest - full + 1 >= MIN_WINDOWS && falls(levels, trend, full, driest, least)
+                    ? new Fall(levels, trend, full, driest, least)
+                    : null;
+        }
+    }
+
     /** The first window in which the fill level was as high as it ever got at its lowest. */
-    private static int driestWindow(FillTrend trend) {
+    private static int driestWindow(FillLevels levels) {
         int driest = 0;
-        for (int w = 1; w < trend.windows(); w++) {
-            if (trend.high(w) < trend.high(driest)) {
+        for (int w = 1; w < levels.windows(); w++) {
+            if (levels.high(w) < levels.high(driest)) {
                 driest = w;
             }
         }
@@ -80,17 +113,17 @@ final class RepostLeak implements Detector {
     }
 
     /** The last window in which the queue was as full as it ever was: a leak may begin late in its life. */
-    private static int lastFullWindow(FillTrend trend) {
+    private static int lastFullWindow(FillLevels levels) {
         int full = 0;
-        for (int w = 1; w < trend.windows(); w++) {
-            if (trend.high(w) >= trend.high(full)) {
+        for (int w = 1; w < levels.windows(); w++) {
+            if (levels.high(w) >= levels.high(full)) {
                 full = w;
             }
         }
         return full;
     }
 
-    private static boolean falls(FillTrend trend, int first, int last, int atLeast) {
+    private static boolean falls(FillLevels levels, FillTrend trend, int first, int last, int atLeast) {
         int previous = Integer.MAX_VALUE;
         int length = last - first + 1;
         for (int quarter = 0; quarter < 4; quarter++) {
@@ -99,7 +132,7 @@ final class RepostLeak implements Detector {
             int high = 0;
             long posts = 0;
             for (int w = from; w < to; w++) {
-                high = Math.max(high, trend.high(w));
+                high = Math.max(high, levels.high(w));
                 posts += trend.posts(w);
             }
             // the last quarter may be the one in which nothing was left to repost
@@ -108,7 +141,7 @@ final class RepostLeak implements Detector {
             }
             previous = high;
         }
-        return trend.high(first) - trend.high(last) >= atLeast;
+        return levels.high(first) - levels.high(last) >= atLeast;
     }
 
     /**
@@ -116,8 +149,7 @@ final class RepostLeak implements Detector {
      * chance, is no leak.
      */
     private static int minLost(ReceiveQueue queue) {
-        double unseen = queue.missedShare() * queue.outstandingMax();
-        return MIN_LOST + (int) Math.ceil(unseen > 0 ? CHANCE * (unseen + Math.sqrt(unseen)) : 0);
+        return MIN_LOST + FillLevels.chance(queue.missedShare() * queue.outstandingMax());
     }
 
     /** Empty, and neither closed nor uncounted. */
@@ -135,26 +167,29 @@ final class RepostLeak implements Detector {
         return rnr.stream().anyMatch(ref -> ref.time() >= last);
     }
 
-    private void report(
-            CaptureFacts capture,
-            ReceiveQueue queue,
-            FillTrend trend,
-            int full,
-            int driest,
-            Consumer<Finding> findings) {
+    private void report(CaptureFacts capture, ReceiveQueue queue, Fall fall, Consumer<Finding> findings) {
+        FillLevels levels = fall.levels;
+        FillTrend trend = fall.trend;
+        int full = fall.full;
         // the last window of the lowest level: what completes at that level belongs to the drain
-        int lowest = driest;
-        for (int w = driest; w < trend.windows(); w++) {
-            if (trend.low(w) <= trend.low(lowest)) {
+        int lowest = fall.driest;
+        for (int w = fall.driest; w < levels.windows(); w++) {
+            if (levels.low(w) <= levels.low(lowest)) {
                 lowest = w;
             }
         }
-        int start = trend.high(full);
-        int deficit = start - trend.low(lowest);
+        int start = levels.high(full);
+        int deficit = start - levels.low(lowest);
         int batch = queue.medianWrsPerCall();
+        boolean exact = exact(queue) && queue.trusted();
         // a consumer that posts in batches may hold up to one batch less a WR back without having lost any
-        int lost = batch <= 1 ? deficit : Math.max(queue.skippedBuffers(), deficit - (batch - 1));
-        if (lost < minLost(queue)) {
+        int held = exact ? Math.max(queue.skippedBuffers(), deficit - (batch - 1)) : deficit - (batch - 1);
+        int lost = batch <= 1 ? deficit : held;
+        if (!exact) {
+            // its highest levels tell of no batch that is away
+            lost = Math.max(lost, start - levels.high(fall.driest));
+        }
+        if (lost < fall.least) {
             return;
         }
         long completions = 0;
@@ -163,10 +198,10 @@ final class RepostLeak implements Detector {
         }
         // the window of the last full level ends with the first loss: count from loss to loss
         double slope = (lost - 1.0) / Math.max(1, completions - 1);
-        boolean dry = queue.sinceCreation() && trend.low(lowest) == 0;
-        boolean holes = queue.hasHoles();
-        int refilled = queue.outstanding() - trend.low(lowest);
-        boolean late = lowest < trend.windows() - 1 && refilled > 0;
+        boolean dry = queue.sinceCreation() && levels.low(lowest) == 0;
+        boolean holes = queue.hasHoles() || !exact;
+        int refilled = queue.outstanding() - levels.low(lowest);
+        boolean late = lowest < levels.windows() - 1 && refilled > 0;
         Finding.Builder finding = Finding.of(
                         "repost-leak",
                         dry && !holes ? Severity.ERROR : Severity.WARNING,
@@ -175,21 +210,28 @@ final class RepostLeak implements Detector {
                 .title(queue.name() + ": " + lost + " completed receives were never posted again"
                         + (dry ? "; the queue ran dry" : "; the queue is draining"))
                 .cause("The consumer reposts, but about one completion in " + Math.round(1 / slope)
-                        + " gets no replacement, so the level falls from " + start + " to " + trend.low(lowest)
+                        + " gets no replacement, so the level falls from " + start + " to " + levels.low(lowest)
                         + " and never comes back by itself.")
                 .fact("lost", lost)
                 .fact("one_in", Math.round(1 / slope))
                 .fact("slope", Math.round(slope * 10_000) / 10_000.0)
                 .fact("completions", completions)
                 .fact("outstanding_start", start)
-                .fact("outstanding_low", trend.low(lowest))
+                .fact("outstanding_low", levels.low(lowest))
                 .fact("outstanding_end", queue.outstanding());
+        int tolerance = exact ? 0 : fall.least + Math.max(0, batch - 1);
+        if (!exact) {
+            finding.fact("give_or_take", tolerance)
+                    .alsoCause("Events of this queue are missing: the levels are put right by the completions that came"
+                            + " later, and the number lost is an estimate, give or take " + tolerance + ".");
+        }
         if (capture.info().timeUnit() == TraceInfo.TimeUnit.NANOSECONDS) {
             finding.fact("low_water_time_ns", trend.endTime(lowest));
         }
         timeToEmpty(capture, queue, trend, full, lowest, slope, finding);
         WrList idle = queue.idle();
-        if (idle.size() > 0) {
+        // a buffer whose post is missing looks like one that was never posted again
+        if (idle.size() > 0 && exact) {
             int first = idle.oldest();
             EventRef holder = idle.ref(first, "completed here and was never posted again: the first buffer lost");
             finding.fact("first_lost", "0x" + Long.toHexString(idle.wrId(first)))
@@ -197,14 +239,14 @@ final class RepostLeak implements Detector {
                     .evidence(holder);
         }
         // one lost buffer for each bad message, give or take a batch that was still to come
-        if (malformedCount > 0 && Math.abs(malformedCount - lost) <= Math.max(1, batch)) {
+        if (malformedCount > 0 && Math.abs(malformedCount - lost) <= Math.max(1, batch) + tolerance) {
             finding.fact("malformed_messages", malformedCount)
                     .evidence(malformed)
                     .alsoCause("As many malformed messages were dropped as buffers were lost.");
             KernelLog.knownBugs(
                     finding, "leak-with-malformed-messages", capture.info().kernel());
         }
-        if (queue.trustedFrom() != VerbsSink.UNKNOWN) {
+        if (exact && queue.trustedFrom() != VerbsSink.UNKNOWN && trend == queue.trend()) {
             finding.fact("trusted_from_ns", queue.trustedFrom());
         }
         if (late) {

@@ -89,6 +89,7 @@ public final class Pages {
             case "length-error-after-reconnect", "protection-error-after-reconnect" -> "completion-error";
             case "drain-refused" -> "post-rejected";
             case "ran-low-between-batches" -> "queue-sizing";
+            case "post-after-drain", "post-after-disconnect" -> "post-after-close";
             default -> "consumer-accounting";
         };
     }

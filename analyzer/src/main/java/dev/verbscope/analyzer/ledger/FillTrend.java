@@ -11,6 +11,7 @@ public final class FillTrend {
     private final int[] low = new int[WINDOWS];
     private final long[] posts = new long[WINDOWS];
     private final long[] completions = new long[WINDOWS];
+    private final long[] found = new long[WINDOWS];
     private final long[] endTime = new long[WINDOWS];
     private int count;
     private long perWindow = 1;
@@ -37,6 +38,13 @@ public final class FillTrend {
         endTime[w] = time;
     }
 
+    /** A receive completed whose post is not in the capture: while it was in the queue the level was told too low. */
+    void foundUnposted() {
+        if (count > 0) {
+            found[count - 1]++;
+        }
+    }
+
     /** Forgets everything: what is known begins anew. */
     void restart() {
         count = 0;
@@ -51,6 +59,7 @@ public final class FillTrend {
                 low[i] = Math.min(low[a], low[a + 1]);
                 posts[i] = posts[a] + posts[a + 1];
                 completions[i] = completions[a] + completions[a + 1];
+                found[i] = found[a] + found[a + 1];
                 endTime[i] = endTime[a + 1];
             }
             count = WINDOWS / 2;
@@ -60,6 +69,7 @@ public final class FillTrend {
         low[count] = fill;
         posts[count] = 0;
         completions[count] = 0;
+        found[count] = 0;
         count++;
     }
 
@@ -86,6 +96,11 @@ public final class FillTrend {
     /** Receives completed in a window. */
     public long completions(int window) {
         return completions[window];
+    }
+
+    /** Receives that completed in a window and whose posts are not in the capture. */
+    public long foundUnposted(int window) {
+        return found[window];
     }
 
     /** Time of the last event in a window. */

@@ -66,6 +66,9 @@ public interface LedgerListener {
     /** A connection was or is being closed. */
     default void disconnected(Moment at) {}
 
+    /** A consumer closed a connection of its own; told behind {@link #disconnected}. */
+    default void consumerDisconnected(Moment at, String consumer) {}
+
     /** The last completion of a CQ's queue was waited for. */
     default void drained(Moment at, long cqId, @Nullable ReceiveQueue queue) {}
 

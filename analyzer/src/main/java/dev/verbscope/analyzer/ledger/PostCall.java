@@ -19,6 +19,7 @@ public final class PostCall {
     long number;
     boolean open;
     boolean openedByChain;
+    boolean entryMissed;
     int cpu;
     int pid;
     boolean softirq;
@@ -56,6 +57,8 @@ public final class PostCall {
     long pendingOrdinal;
     String pendingEvent = "";
     boolean lastWrHasNext;
+    boolean linked;
+    boolean polledInside;
 
     boolean acceptedExact;
     boolean lastWasIdle;
@@ -75,6 +78,7 @@ public final class PostCall {
         number = newNumber;
         open = true;
         openedByChain = false;
+        entryMissed = false;
         cpu = at.cpu();
         pid = at.pid();
         softirq = at.softirq();
@@ -98,6 +102,8 @@ public final class PostCall {
         outstandingBefore = to.outstanding();
         pending = false;
         lastWrHasNext = false;
+        linked = true;
+        polledInside = false;
         acceptedExact = true;
         doorbells = 0;
         nested = 0;
@@ -119,6 +125,24 @@ public final class PostCall {
         System.arraycopy(wrs, 0, chain, 0, count);
         chainCount = count;
         chainComplete = complete;
+    }
+
+    /** Whether the WR seen last was the last of its chain. */
+    boolean chainEnded() {
+        return wrEntries > 0 && pendingNext == 0;
+    }
+
+    /**
+     * Whether its task was seen to poll before the return: then the return is another call's, and its own and the other's
+     * entry are missing.
+     */
+    public boolean polledInside() {
+        return polledInside;
+    }
+
+    /** Whether each WR seen is the one that the WR before points to, as far as the capture tells: none is missing between. */
+    public boolean linked() {
+        return linked;
     }
 
     /** Place of the call among all calls of the capture, from 1. */

@@ -82,6 +82,8 @@ public final class QueueLedger implements VerbsSink {
     private long disconnects;
     private long unmatchedReturns;
     private long lossMarks;
+    private long lossMarksWithoutCount;
+    private long eventsLost;
     private long unjoinedWrs;
     private final Set<String> innerProbedDrivers = new HashSet<>();
 
@@ -125,9 +127,20 @@ public final class QueueLedger implements VerbsSink {
         return lossMarks;
     }
 
-    /** Returns of calls whose entry was not seen. */
-    public long unmatchedReturns() {
-        return unmatchedReturns;
+    /** Events that are missing at places that say how many. */
+    public long eventsLost() {
+        return eventsLost;
+    }
+
+    /** Places where events are missing and the input does not say how many. */
+    public long lossMarksWithoutCount() {
+        return lossMarksWithoutCount;
+    }
+
+    /** Calls whose entry was not seen, be it that the return tells of them or the driver's own steps do. */
+    public long entriesMissed() {
+        return unmatchedReturns
+                + queues.stream().mapToLong(queue -> queue.entriesMissed).sum();
     }
 
     /** WRs that the driver took for a queue which the capture does not name. */
@@ -302,9 +315,9 @@ public final class QueueLedger implements VerbsSink {
 
     @Override
     public void wrEntry(Moment at, long rq, long wr, long wrId, int numSge, long next, long sgeAddr, long sgeLength) {
-        PostCall call = openCall(at);
+        PostCall call = callOfWr(at, rq, wr);
         if (call == null) {
-            orphanWr(at, rq, wr, wrId, numSge, sgeAddr, sgeLength);
+            unjoinedWrs++;
             return;
         }
         if (call.wrEntries == 0 && call.accepted == 0) {
@@ -317,6 +330,9 @@ public final class QueueLedger implements VerbsSink {
         long id = wrId;
         if (id == UNKNOWN && wr != UNKNOWN && embedded(call)) {
             id = wr + (call.headWrId - call.headWr);
+        }
+        if (call.wrEntries > 0 && call.pendingNext != UNKNOWN && wr != UNKNOWN && call.pendingNext != wr) {
+            call.linked = false;
         }
         call.wrEntries++;
         call.pending = true;
@@ -334,29 +350,32 @@ public final class QueueLedger implements VerbsSink {
         call.lastWrHasNext = next != UNKNOWN ? next != 0 : call.chainCount > call.wrEntries;
     }
 
-    /** A WR whose call was not seen: counted on its queue if that is known, so that the level stays right. */
-    private void orphanWr(Moment at, long rq, long wr, long wrId, int numSge, long sgeAddr, long sgeLength) {
+    /**
+     * The running call that a WR belongs to. The last WR of a chain says that none follows: what comes behind it is of
+     * another call, whose entry was missed as the return of the first was. So is the WR of another queue. Such a call is
+     * told apart from then on, so that its own returns say what was taken; null if the capture does not name the queue.
+     */
+    private @Nullable PostCall callOfWr(Moment at, long rq, long wr) {
+        PostCall call = openCall(at);
         ReceiveQueue queue = rq == UNKNOWN ? null : byRq.get(rq);
-        if (queue == null || wrId == UNKNOWN) {
-            unjoinedWrs++;
-            return;
+        if (call != null) {
+            boolean head = call.wrEntries == 0 && !call.entryMissed && (call.headWr == wr || call.headWr == UNKNOWN);
+            if (head || queue == null || (queue == call.queue && !call.chainEnded())) {
+                return call;
+            }
+            if (queue == call.queue) {
+                settle(call);
+            }
         }
-        queue.idleNoMore(wrId);
-        queue.wrs.add(
-                wrId,
-                wr,
-                numSge,
-                numSge > 0 ? sgeAddr : UNKNOWN,
-                numSge > 0 ? sgeLength : UNKNOWN,
-                0,
-                at.time(),
-                at.ordinal(),
-                at.cpu(),
-                at.pid(),
-                at.comm(),
-                at.event());
-        queue.wrsPosted++;
-        queue.raised(at.ordinal(), at.time(), at.cpu(), at.pid(), at.comm(), at.event());
+        if (queue == null) {
+            return null;
+        }
+        call = newCall();
+        call.begin(++calls, queue, at, UNKNOWN, UNKNOWN, UNKNOWN_INT, UNKNOWN);
+        call.entryMissed = true;
+        queue.entriesMissed++;
+        callBegan(at, call);
+        return call;
     }
 
     @Override
@@ -374,7 +393,8 @@ public final class QueueLedger implements VerbsSink {
 
     private void rejectPending(PostCall call) {
         call.pending = false;
-        call.badIndex = call.wrEntries - 1;
+        // of a call without its entry the first WRs may be missing too
+        call.badIndex = call.entryMissed ? -1 : call.wrEntries - 1;
         call.badNumSge = call.pendingNumSge;
     }
 
@@ -475,7 +495,7 @@ public final class QueueLedger implements VerbsSink {
                 takePending(call);
             } else if (call.pending) {
                 rejectPending(call);
-            } else if (call.badIndex < 0) {
+            } else if (call.badIndex < 0 && !call.entryMissed) {
                 call.badIndex = call.wrEntries;
             }
         } else if (result == 0 && innerProbed(queue)) {
@@ -784,7 +804,7 @@ public final class QueueLedger implements VerbsSink {
             if (queue.everRepeated && !believed(queue, record)) {
                 // of a wr_id that was queued twice the first post may be the one that was missed
                 countReceive(at, queue, WrList.NONE, wrId, status, byteLen);
-                queue.postsMissed++;
+                queue.postMissed();
                 return;
             }
             dropOvertaken(queue, record);
@@ -831,7 +851,7 @@ public final class QueueLedger implements VerbsSink {
     private void unknownReceive(Moment at, ReceiveQueue queue, long wrId, int status, long byteLen) {
         countReceive(at, queue, WrList.NONE, wrId, status, byteLen);
         if (queue.ownWrCompleted) {
-            queue.postsMissed++;
+            queue.postMissed();
         } else {
             queue.midLifeReceives++;
         }
@@ -1134,8 +1154,19 @@ public final class QueueLedger implements VerbsSink {
         return account;
     }
 
+    /** Nobody polls from inside a post: one that is still open in that context had returned, unseen. */
+    private void pollsInContext(Moment at) {
+        for (int i = 0; i < open.size(); i++) {
+            PostCall call = open.get(i);
+            if (call.pid == at.pid() && call.cpu == at.cpu() && call.softirq == at.softirq()) {
+                call.polledInside = true;
+            }
+        }
+    }
+
     @Override
     public void cqPolled(Moment at, long cqId, int requested, int returned) {
+        pollsInContext(at);
         for (LedgerListener listener : listeners) {
             listener.cqPolled(at, cqId, requested, returned);
         }
@@ -1148,6 +1179,7 @@ public final class QueueLedger implements VerbsSink {
 
     @Override
     public void pollCall(Moment at, long cq, long cqId, int requested) {
+        pollsInContext(at);
         if (polls.size() >= MAX_OPEN) {
             polls.remove(0);
         }
@@ -1394,6 +1426,13 @@ public final class QueueLedger implements VerbsSink {
     }
 
     @Override
+    public void consumerDisconnected(Moment at, String consumer) {
+        for (LedgerListener listener : listeners) {
+            listener.consumerDisconnected(at, consumer);
+        }
+    }
+
+    @Override
     public void kernelLog(Moment at, String text) {
         for (LedgerListener listener : listeners) {
             listener.kernelLog(at, text);
@@ -1418,6 +1457,11 @@ public final class QueueLedger implements VerbsSink {
     @Override
     public void lost(long fromOrdinal, long toOrdinal, int cpu, long count) {
         lossMarks++;
+        if (count < 0) {
+            lossMarksWithoutCount++;
+        } else {
+            eventsLost += count;
+        }
         queues.forEach(ReceiveQueue::distrust);
         for (LedgerListener listener : listeners) {
             listener.lost(fromOrdinal, toOrdinal, cpu, count);

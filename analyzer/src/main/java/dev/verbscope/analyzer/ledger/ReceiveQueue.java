@@ -83,6 +83,7 @@ public final class ReceiveQueue {
     long postsMissed;
     long completionsMissed;
     long uncertainCalls;
+    long entriesMissed;
     long announcementsMissed;
 
     // completions
@@ -173,7 +174,10 @@ public final class ReceiveQueue {
     // depth
     long depthTold = -1;
 
-    final FillTrend trend = new FillTrend();
+    private FillTrend trend = new FillTrend();
+
+    /** Over all of its life, where {@link #trend} begins behind a hole. */
+    private @Nullable FillTrend wholeTrend;
 
     ReceiveQueue(Kind kind, long id, int index) {
         this.kind = kind;
@@ -318,7 +322,7 @@ public final class ReceiveQueue {
 
     /** Whether something of this queue is not in the capture, whether or not a mark says so. */
     public boolean hasHoles() {
-        return everDistrusted || postsMissed > 0 || completionsMissed > 0 || callsUnknown > 0;
+        return everDistrusted || postsMissed > 0 || completionsMissed > 0 || callsUnknown > 0 || entriesMissed > 0;
     }
 
     /** Share of the posts that were not seen, as far as completions tell of them. */
@@ -361,7 +365,12 @@ public final class ReceiveQueue {
         }
         sequenceAtLoss = -1;
         trustedFrom = time;
-        trend.restart();
+        if (wholeTrend == null) {
+            wholeTrend = trend;
+            trend = new FillTrend();
+        } else {
+            trend.restart();
+        }
         outstandingLow = outstanding();
     }
 
@@ -698,9 +707,23 @@ public final class ReceiveQueue {
         return depthTold;
     }
 
-    /** Fill level over the queue's working life. */
+    /** Fill level over the queue's working life; behind the last hole, once the level could be relied on again. */
     public FillTrend trend() {
         return trend;
+    }
+
+    /** Fill level over all of the queue's working life, holes or not. */
+    public FillTrend wholeTrend() {
+        return wholeTrend == null ? trend : wholeTrend;
+    }
+
+    /** A receive completed whose post must have been made during the capture and is not in it. */
+    void postMissed() {
+        postsMissed++;
+        trend.foundUnposted();
+        if (wholeTrend != null) {
+            wholeTrend.foundUnposted();
+        }
     }
 
     /** Whether anything at all happened to the receive side. */
@@ -748,6 +771,9 @@ public final class ReceiveQueue {
         postedSinceReset++;
         if (!lifeOver) {
             trend.posted(level, time);
+            if (wholeTrend != null) {
+                wholeTrend.posted(level, time);
+            }
         }
     }
 
@@ -768,6 +794,9 @@ public final class ReceiveQueue {
         }
         if (!lifeOver) {
             trend.completed(level, time);
+            if (wholeTrend != null) {
+                wholeTrend.completed(level, time);
+            }
         }
     }
 

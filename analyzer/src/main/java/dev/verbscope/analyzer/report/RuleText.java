@@ -24,6 +24,7 @@ final class RuleText {
             Map.entry("post-latency", "Some post calls took far longer than the others."),
             Map.entry("queue-sizing", "The depth of the queue or of the poll does not fit the traffic."),
             Map.entry("consumer-accounting", "A consumer's own events contradict each other."),
+            Map.entry("post-after-close", "A consumer posts to a queue that it has closed itself."),
             Map.entry("kernel-log", "Lines of the kernel log that speak of the receive path."),
             Map.entry("capture-quality", "The capture is not complete: what is not to be trusted."));
 

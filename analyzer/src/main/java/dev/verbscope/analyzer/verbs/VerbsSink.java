@@ -176,6 +176,9 @@ public interface VerbsSink {
     /** A connection was or is being closed. */
     void disconnected(Moment at);
 
+    /** A consumer says that it closed a connection of its own. */
+    default void consumerDisconnected(Moment at, String consumer) {}
+
     /** A line of the kernel log. */
     void kernelLog(Moment at, String text);
 

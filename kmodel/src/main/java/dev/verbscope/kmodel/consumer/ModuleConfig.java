@@ -94,7 +94,7 @@ public record ModuleConfig(
         }
 
         /** Whether the module's own thread polls. */
-        boolean byThread() {
+        public boolean byThread() {
             return this == KTHREAD || this == DIRECT;
         }
     }

@@ -64,6 +64,7 @@ public final class GenericDriver implements DeviceOps {
     private int nextCqId;
     private int nextSrqId;
     private long lockHeldUntil;
+    private long longestLockWait;
     private boolean doorbellsLost;
 
     /**
@@ -137,6 +138,7 @@ public final class GenericDriver implements DeviceOps {
         sim.advance(costs.lockNanos());
         if (lockHeldUntil > sim.now()) {
             // modify_qp on another CPU has the lock (article 4.4): this CPU spins until it is free
+            longestLockWait = Math.max(longestLockWait, lockHeldUntil - sim.now());
             sim.advance(lockHeldUntil - sim.now());
         }
         int ret = postLocked(qp, wr, badWr);
@@ -173,6 +175,11 @@ public final class GenericDriver implements DeviceOps {
     /** Holds the QPs' locks for so long from now, as modify_qp on another CPU does. */
     public void holdLock(long nanos) {
         lockHeldUntil = kernel.sim().now() + nanos;
+    }
+
+    /** The longest that a post waited for a lock that modify_qp held, nanoseconds. */
+    public long longestLockWaitNanos() {
+        return longestLockWait;
     }
 
     /** From now on doorbells go to a wrong address (article 6.2): everything posts, and the device sees nothing of it. */

@@ -46,11 +46,14 @@ public enum Conditions {
     /** The conditions of a run. */
     public static Set<Conditions> of(SimulationResult r) {
         EnumSet<Conditions> out = EnumSet.noneOf(Conditions.class);
-        // of one WR structure filled again for a whole batch all but one buffer are lost without the module knowing
+        // of one WR structure filled again for a whole batch all but one buffer are lost without the module knowing,
+        // and
+        // of one wr_id for all buffers those that it does not name any more
+        Set<Mistake> mistakes = r.scenario().consumer().mistakes();
         put(
                 out,
                 BUFFERS_LOST,
-                r.leaked() > 0 || r.scenario().consumer().mistakes().contains(Mistake.ONE_WR_REUSED));
+                r.leaked() > 0 || mistakes.contains(Mistake.ONE_WR_REUSED) || mistakes.contains(Mistake.STACK_WR_ID));
         put(out, PEER_STARVED, ended(r, Peer.End.RNR_RETRY_EXCEEDED));
         put(out, PEER_UNANSWERED, ended(r, Peer.End.RETRY_EXCEEDED));
         r.truth().qps().values().forEach(q -> queue(out, q));

@@ -36,6 +36,7 @@ public final class ScenarioCatalog {
             "cq-overflow-hardware",
             "leak-pool-reports-enomem",
             "enomem-qp-in-err",
+            "enomem-injected",
             "one-wr-reused",
             "wr-id-on-the-stack",
             "mapping-unchecked",

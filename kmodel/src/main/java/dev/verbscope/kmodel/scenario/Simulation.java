@@ -98,8 +98,9 @@ public final class Simulation {
                 softirq,
                 Task.process("kworker/1:1H", 37, 1),
                 Task.process("rmmod", firstPid + (int) setup.between(2, 40), 0));
-        // what strikes from outside runs on the CPU that the module's thread does not
-        Task other = Task.process("rx_ctl", firstPid + 50, 1);
+        // what strikes from outside runs on the CPU that does not post: nobody posts on a CPU that holds the lock
+        Task other = Task.process(
+                "rx_ctl", firstPid + 50, scenario.consumer().polling().byThread() ? 1 : 0);
         long start = BOOT_NANOS + setup.between(0, BOOT_NANOS);
         Simulator sim = new Simulator(start, Task.process("swapper/0", 0, 0), random.split());
         Tracer tracer = new Tracer(sim, sinks);
@@ -158,6 +159,8 @@ public final class Simulation {
                 module.planted(),
                 outcomes(module, peers),
                 CostFigures.of(meter, peers.stream().mapToLong(Peer::rnrs).sum()),
+                new SimulationResult.Disturbances(
+                        tracer.lostEvents(), tracer.missedHits(), driver.longestLockWaitNanos()),
                 oops);
     }
 
@@ -215,6 +218,7 @@ public final class Simulation {
             case STOP_POLLING -> module.stopPolling(until);
             case RECOVER -> module.recover(fault.slot() == 0 ? Integer.MAX_VALUE : fault.slot());
             case POST_SPARE -> module.postSpare();
+            case INJECT_ENOMEM -> verbs.injectEnomem(module.qp(Math.max(0, fault.queue())), Math.max(1, fault.slot()));
             case DEREGISTER_MR -> driver.hca().deregister(module.mr());
             case UNMAP_BUFFER -> driver.hca().unmap(module.bufferOf(Math.max(0, fault.queue()), fault.slot()));
             case DEVICE_ERROR -> driver.hca().breakDown();

@@ -33,6 +33,7 @@ import org.jspecify.annotations.Nullable;
  * @param plantedFaults how often each fault in the posts was planted, over all queues
  * @param peers how each peer fared, in the order of the queues
  * @param costs what the receive path cost
+ * @param disturbed what disturbed the run or its capture
  * @param oops the kernel's report if it died, else null
  */
 public record SimulationResult(
@@ -47,6 +48,7 @@ public record SimulationResult(
         Map<PostFault, Long> plantedFaults,
         List<PeerOutcome> peers,
         CostFigures costs,
+        Disturbances disturbed,
         @Nullable String oops) {
     /** The version of the ground-truth format. */
     public static final String SCHEMA = "verbscope.groundtruth/1";
@@ -60,6 +62,15 @@ public record SimulationResult(
      * @param rnrs receiver-not-ready answers it got
      */
     public record PeerOutcome(int qpNum, Peer.@Nullable End end, long sent, long rnrs) {}
+
+    /**
+     * What disturbed the run or its capture.
+     *
+     * @param eventsLost events that the ring buffer lost, with a mark
+     * @param hitsMissed hits that probes missed, without a mark
+     * @param longestLockWaitNanos the longest that a post waited for a lock that modify_qp held
+     */
+    public record Disturbances(long eventsLost, long hitsMissed, long longestLockWaitNanos) {}
 
     /** Copies the collections. */
     public SimulationResult {

@@ -6,7 +6,8 @@ package dev.verbscope.kmodel.scenario;
  * @param kind what happens
  * @param atNanos when, counted from the load of the module
  * @param durationNanos for how long, where it has a length
- * @param slot the buffer it strikes, where it strikes one; for {@link Kind#RECOVER} how many a queue gets back, 0 for all
+ * @param slot the buffer it strikes, where it strikes one; for {@link Kind#RECOVER} how many a queue gets back, 0 for all;
+ *     for {@link Kind#INJECT_ENOMEM} how many WRs the driver is given
  * @param queue the QP it strikes, from 0; {@link #ALL_QUEUES} for each, where it strikes QPs
  */
 public record TimedFault(Kind kind, long atNanos, long durationNanos, int slot, int queue) {
@@ -31,6 +32,11 @@ public record TimedFault(Kind kind, long atNanos, long durationNanos, int slot, 
         DEREGISTER_MR,
         /** The DMA mapping of the slot's buffer is taken away while the buffer is posted. */
         UNMAP_BUFFER,
+        /**
+         * Error injection makes the next longer post fail with -ENOMEM: the driver is given the first WRs of the chain and
+         * takes them, and the consumer is told that the rest was refused (CAPTURE_FACTS.md, nfs-inject).
+         */
+        INJECT_ENOMEM,
         /** The device has an internal error. */
         DEVICE_ERROR,
         /** The QP goes to ERR. */

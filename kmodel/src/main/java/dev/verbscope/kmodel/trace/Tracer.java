@@ -18,6 +18,8 @@ public final class Tracer {
     private long loseUntil;
     private long lost;
     private int lostOnCpu;
+    private long lostAll;
+    private long missedAll;
 
     /** Sinks may be empty: then the run is untraced. */
     public Tracer(Simulator sim, List<TraceSink> sinks) {
@@ -33,6 +35,16 @@ public final class Tracer {
     /** Number of events emitted so far. */
     public long emitted() {
         return emitted;
+    }
+
+    /** Events that were lost with a mark. */
+    public long lostEvents() {
+        return lostAll;
+    }
+
+    /** Hits that probes missed, without a mark. */
+    public long missedHits() {
+        return missedAll;
     }
 
     /** Scratch for the values of the next {@link #emit}, so that an event costs no allocation. */
@@ -54,10 +66,12 @@ public final class Tracer {
     private boolean swallowed(EventDef def) throws IOException {
         boolean probe = def.kind() == EventDef.Kind.KPROBE || def.kind() == EventDef.Kind.KRETPROBE;
         if (probe && sim.now() < missUntil) {
+            missedAll++;
             return true;
         }
         if (sim.now() < loseUntil) {
             lost++;
+            lostAll++;
             lostOnCpu = sim.task().cpu();
             return true;
         }

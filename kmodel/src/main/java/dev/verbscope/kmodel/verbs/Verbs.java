@@ -33,6 +33,9 @@ public final class Verbs {
     /** Where destroy functions return to: a module that is gone when the trace is read, so that no name is printed. */
     private final long unloaded;
 
+    private @Nullable IbQp injectInto;
+    private int injectKeep;
+
     /** The functions of one kernel. */
     public Verbs(Kernel kernel) {
         this.kernel = kernel;
@@ -97,13 +100,12 @@ public final class Verbs {
         int chain = chainLength(wr);
         int sges = sges(wr, chain);
         long before = qp.wrsAccepted;
-        int driverResult;
-        try {
-            driverResult = qp.device.ops().postRecv(qp, wr, bad, caller);
-        } catch (KernelOops e) {
-            kernel.observer().postCallDied(qp, true);
-            throw e;
+        IbRecvWr last = qp == injectInto && chain > injectKeep ? nth(wr, injectKeep - 1) : null;
+        if (last != null) {
+            injectInto = null;
+            return postCut(qp, wr, last, chain, bad, caller);
         }
+        int driverResult = callDriver(qp, wr, bad, caller);
         int accepted = (int) (qp.wrsAccepted - before);
         int result = driverResult != 0 && kernel.profile().errnoMapping().value() == ErrnoMapping.ALL_TO_ENOMEM
                 ? -Errno.ENOMEM
@@ -114,6 +116,45 @@ public final class Verbs {
             traceSuccess(qp, chain, sges, dmaOptimized);
         }
         return result;
+    }
+
+    /** The next post to a QP of more WRs than these is given to the driver with only these, and fails with -ENOMEM. */
+    public void injectEnomem(IbQp qp, int keep) {
+        injectInto = qp;
+        injectKeep = keep;
+    }
+
+    /** Posts a chain up to {@code last}, and tells the caller that the rest was refused. */
+    private int postCut(IbQp qp, IbRecvWr wr, IbRecvWr last, int chain, @Nullable WrRef bad, KernelPlace caller) {
+        long before = qp.wrsAccepted;
+        IbRecvWr rest = last.next;
+        last.next = null;
+        int driverResult = callDriver(qp, wr, bad, caller);
+        last.next = rest;
+        if (driverResult == 0 && rest != null) {
+            report(bad, rest, "ib_post_recv");
+        }
+        int accepted = (int) (qp.wrsAccepted - before);
+        int badIndex = bad == null ? VerbsObserver.NO_BAD_WR : indexOf(wr, bad.wr, chain);
+        kernel.observer().postCall(qp, chain, -Errno.ENOMEM, driverResult, accepted, badIndex);
+        return -Errno.ENOMEM;
+    }
+
+    private static @Nullable IbRecvWr nth(IbRecvWr head, int n) {
+        IbRecvWr wr = head;
+        for (int i = 0; i < n && wr != null; i++) {
+            wr = wr.next;
+        }
+        return wr;
+    }
+
+    private int callDriver(IbQp qp, IbRecvWr wr, @Nullable WrRef bad, KernelPlace caller) {
+        try {
+            return qp.device.ops().postRecv(qp, wr, bad, caller);
+        } catch (KernelOops e) {
+            kernel.observer().postCallDied(qp, true);
+            throw e;
+        }
     }
 
     private void traceSuccess(IbQp qp, int chain, int sges, boolean dmaOptimized) {
