@@ -292,7 +292,11 @@ public final class GroundTruth implements VerbsObserver {
 
     @Override
     public void qpDestroyed(IbQp ibqp) {
-        Qp qp = of(ibqp);
+        Qp qp = qps.get(ibqp.qpNum);
+        if (qp == null) {
+            // nothing was ever posted to it and nothing completed: it is no queue of this account
+            return;
+        }
         qp.leftAtDestroy = ibqp.srq != null ? 0 : qp.outstanding();
         qp.flushedAtDestroy = ibqp.state == QpState.ERR || ibqp.state == QpState.RESET;
     }
