@@ -204,6 +204,8 @@ public final class GroundTruth implements VerbsObserver {
         }
         lastNum = qp.qpNum;
         last = qps.computeIfAbsent(qp.qpNum, k -> new Qp());
+        // also of one that never received
+        last.viaSrq = qp.srq != null;
         lastQp = last;
         return last;
     }
@@ -366,7 +368,6 @@ public final class GroundTruth implements VerbsObserver {
         Qp qp = of(ibqp);
         IbSrq srq = ibqp.srq;
         if (srq != null) {
-            qp.viaSrq = true;
             qp.completed++;
             qp.completions.computeIfAbsent(status, k -> new long[1])[0]++;
             completed(of(srq), wrId, status);
