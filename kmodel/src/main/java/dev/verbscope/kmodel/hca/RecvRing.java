@@ -30,6 +30,7 @@ public final class RecvRing extends QueueSlots {
 
     private int consumerSlot;
     private int generation;
+    private long forgotten;
     private long address;
 
     /**
@@ -189,9 +190,15 @@ public final class RecvRing extends QueueSlots {
         freed++;
     }
 
+    /** WQEs that were in the ring when it was cleared, over all its life. */
+    public long forgotten() {
+        return forgotten;
+    }
+
     /** Forgets everything queued, as modify_qp to RESET does. */
     public void clear() {
         generation++;
+        forgotten += producer - consumer;
         producer = 0;
         announced = 0;
         consumer = 0;

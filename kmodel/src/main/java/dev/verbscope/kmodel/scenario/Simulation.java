@@ -186,7 +186,9 @@ public final class Simulation {
         List<SimulationResult.PeerOutcome> out = new ArrayList<>();
         for (int i = 0; i < peers.size(); i++) {
             Peer peer = peers.get(i);
-            out.add(new SimulationResult.PeerOutcome(module.qp(i).qpNum, ends[i], peer.sent(), peer.rnrs()));
+            HcaQp qp = (HcaQp) module.qp(i);
+            out.add(new SimulationResult.PeerOutcome(
+                    qp.qpNum, ends[i], peer.sent(), peer.rnrs(), qp.ring.queued() + qp.ring.forgotten()));
         }
         return out;
     }

@@ -60,8 +60,9 @@ public record SimulationResult(
      * @param end how its sending ended; null if the run ended before
      * @param sent messages that were received
      * @param rnrs receiver-not-ready answers it got
+     * @param unfinished WQEs of that QP's own ring that were in it when the run ended or when it was cleared
      */
-    public record PeerOutcome(int qpNum, Peer.@Nullable End end, long sent, long rnrs) {}
+    public record PeerOutcome(int qpNum, Peer.@Nullable End end, long sent, long rnrs, long unfinished) {}
 
     /**
      * What disturbed the run or its capture.
