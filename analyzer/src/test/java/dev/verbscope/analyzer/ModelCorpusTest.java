@@ -224,7 +224,7 @@ class ModelCorpusTest {
         }
 
         // the end
-        if (!result.truth().takenAwayInUse().isEmpty()) {
+        if (!result.truth().takenAwayInUse().isEmpty() || result.exitHangs()) {
             must.add("teardown-order");
         }
         for (GroundTruth.Qp qp : result.truth().qps().values()) {

@@ -33,7 +33,7 @@ final class FlushStorm implements Detector {
     public void wrAccepted(PostCall call, int record, int earlier) {
         ReceiveQueue queue = call.queue();
         boolean drain = queue.wrs().numSge(record) == 0;
-        if (drain || (queue.inError() && !call.lastAcceptedWasIdle())) {
+        if (drain || (call.inErrorBefore() && !call.lastAcceptedWasIdle())) {
             State state = states.computeIfAbsent(queue, q -> new State());
             if (drain) {
                 state.drained = true;

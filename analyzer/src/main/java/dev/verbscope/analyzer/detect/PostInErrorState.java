@@ -32,7 +32,7 @@ final class PostInErrorState implements Detector {
     @Override
     public void wrAccepted(PostCall call, int record, int earlier) {
         ReceiveQueue queue = call.queue();
-        if (!queue.inError() || queue.wrs().numSge(record) == 0 || call.lastAcceptedWasIdle()) {
+        if (!call.inErrorBefore() || queue.wrs().numSge(record) == 0 || call.lastAcceptedWasIdle()) {
             return;
         }
         State state = states.computeIfAbsent(queue, q -> new State());

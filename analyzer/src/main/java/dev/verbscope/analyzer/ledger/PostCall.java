@@ -46,6 +46,10 @@ public final class PostCall {
     int badIndex;
     int badNumSge;
     int outstandingBefore;
+    private boolean inErrorBefore;
+    /** Place of the next WR in the queue when the call began. */
+    long sequenceBefore;
+
     boolean pending;
     long pendingWr;
     long pendingWrId;
@@ -100,6 +104,8 @@ public final class PostCall {
         badIndex = -1;
         badNumSge = VerbsSink.UNKNOWN_INT;
         outstandingBefore = to.outstanding();
+        inErrorBefore = to.inError();
+        sequenceBefore = to.wrs.nextSequence();
         pending = false;
         lastWrHasNext = false;
         linked = true;
@@ -221,6 +227,11 @@ public final class PostCall {
     /** Doorbells that a probe showed inside the call. */
     public int doorbells() {
         return doorbells;
+    }
+
+    /** Whether the queue had flushed or failed receives, and nothing received since, when the call began. */
+    public boolean inErrorBefore() {
+        return inErrorBefore;
     }
 
     /** WRs outstanding in the queue when the call began. */

@@ -573,9 +573,13 @@ public final class QueueLedger implements VerbsSink {
 
     /**
      * Takes what an open call, of which no event shows the WRs one by one, must have queued since one of its WRs has
-     * completed: those up to this one.
+     * completed: those up to this one. Not where others were queued behind them: then the call is long over, only its
+     * return was missed, and a place at the end of the queue would be wrong.
      */
     private boolean takeCompleted(PostCall call, long wrId) {
+        if (call.queue.wrs.nextSequence() - call.sequenceBefore != call.accepted) {
+            return false;
+        }
         int known = Math.max(call.chainCount, call.headNext == UNKNOWN || call.headNext == 0 ? 1 : 2);
         for (int i = call.accepted; i < known; i++) {
             if (wrIdOf(call, i) == wrId) {

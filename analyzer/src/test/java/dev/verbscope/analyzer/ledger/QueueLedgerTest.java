@@ -195,6 +195,20 @@ class QueueLedgerTest {
         assertThat(queue.wrsPerCall()).containsExactly(java.util.Map.entry(3, 1L));
     }
 
+    /** The return is missing from the capture: the call is not still running when one of its WRs completes much later. */
+    @Test
+    void aCallBehindWhichOthersWereQueuedIsOver() {
+        ledger.postChain(task(), 9, new long[] {0x108, 0x208}, 2, true);
+        call(9, 0x100, 1, 0x208);
+        Moment other = on(1, 20, true);
+        ledger.postCall(other, false, 0x1009, 9, 0x308, 0x300, 1, 0);
+        ledger.postReturn(other, 0, U, U);
+        made(9, 0x100, 0);
+        ReceiveQueue queue = only();
+        assertThat(queue.outstanding()).isEqualTo(1);
+        assertThat(queue.completionsMissed()).isZero();
+    }
+
     /** An injected failure can let the driver see an empty chain: it returns 0 and its inner function is never called. */
     @Test
     void aCallThatTookNothingTookNothing() {

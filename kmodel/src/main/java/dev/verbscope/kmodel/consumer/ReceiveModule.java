@@ -93,6 +93,7 @@ public final class ReceiveModule {
     private @Nullable IbPd pd;
     private int closing;
     private int deadLkey;
+    private boolean hung;
     private long drainStart;
     private boolean gone;
 
@@ -401,8 +402,14 @@ public final class ReceiveModule {
 
     /** ib_drain_rq waits without a limit: rmmod stays where it is, and only the kernel's watch speaks. */
     private void reportHung() {
+        hung = true;
         kernel.printk("INFO: task " + tasks.unload.comm() + ":" + tasks.unload.pid() + " blocked for more than "
                 + HUNG_TASK_NANOS / 1_000_000_000 + " seconds.");
+    }
+
+    /** Whether the module's exit waits for a drain that does not end. */
+    public boolean exitHangs() {
+        return hung;
     }
 
     private void drain() {

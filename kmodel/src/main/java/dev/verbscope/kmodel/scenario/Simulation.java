@@ -161,6 +161,7 @@ public final class Simulation {
                 CostFigures.of(meter, peers.stream().mapToLong(Peer::rnrs).sum()),
                 new SimulationResult.Disturbances(
                         tracer.lostEvents(), tracer.missedHits(), driver.longestLockWaitNanos()),
+                module.exitHangs(),
                 oops);
     }
 

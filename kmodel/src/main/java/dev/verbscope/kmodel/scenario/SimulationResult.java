@@ -34,6 +34,7 @@ import org.jspecify.annotations.Nullable;
  * @param peers how each peer fared, in the order of the queues
  * @param costs what the receive path cost
  * @param disturbed what disturbed the run or its capture
+ * @param exitHangs whether the consumer's exit waits for a drain that does not end
  * @param oops the kernel's report if it died, else null
  */
 public record SimulationResult(
@@ -49,6 +50,7 @@ public record SimulationResult(
         List<PeerOutcome> peers,
         CostFigures costs,
         Disturbances disturbed,
+        boolean exitHangs,
         @Nullable String oops) {
     /** The version of the ground-truth format. */
     public static final String SCHEMA = "verbscope.groundtruth/1";
@@ -144,6 +146,7 @@ public record SimulationResult(
             g.writeNumberField("rnr_answers", peerRnrs());
             g.writeEndObject();
             g.writeNumberField("cq_overflows", truth.cqOverflows());
+            g.writeBooleanField("exit_hangs", exitHangs);
             g.writeStringField("oops", oops == null ? "" : oops);
             g.writeArrayFieldStart("queues");
             for (Map.Entry<Integer, GroundTruth.Qp> e : truth.qps().entrySet()) {
