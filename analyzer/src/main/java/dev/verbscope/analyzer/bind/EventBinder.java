@@ -50,6 +50,9 @@ public final class EventBinder {
         final String name;
         final int[][] slots;
 
+        /** Slots that the event it was bound by had, one for each group of required fields: mostly the next has them too. */
+        int[] usual = {};
+
         Bound(@Nullable Binding binding, String name, int[][] slots) {
             this.binding = binding;
             this.name = name;
@@ -103,7 +106,7 @@ public final class EventBinder {
             grow(id);
         }
         Bound target = byType[id];
-        if (target == null || (target.binding != null && !hasRequired(target, event))) {
+        if (target == null || (target.binding != null && !event.hasAll(target.usual) && !hasRequired(target, event))) {
             target = bind(event);
             byType[id] = target;
         }
@@ -146,6 +149,9 @@ public final class EventBinder {
             }
             Bound candidate = new Bound(binding, event.type().name(), slots);
             if (hasRequired(candidate, event)) {
+                candidate.usual = Arrays.stream(binding.kind().requiredGroups())
+                        .mapToInt(group -> any(candidate, event, group))
+                        .toArray();
                 return candidate;
             }
         }
@@ -159,20 +165,22 @@ public final class EventBinder {
         }
         int[][] groups = binding.kind().requiredGroups();
         for (int[] group : groups) {
-            if (!hasAny(bound, event, group)) {
+            if (any(bound, event, group) < 0) {
                 return false;
             }
         }
         return true;
     }
 
-    private static boolean hasAny(Bound bound, TraceEvent event, int[] fields) {
+    /** A slot of the event that is one of these fields, -1 if it has none. */
+    private static int any(Bound bound, TraceEvent event, int[] fields) {
         for (int field : fields) {
-            if (find(event, bound.slots[field]) >= 0) {
-                return true;
+            int slot = find(event, bound.slots[field]);
+            if (slot >= 0) {
+                return slot;
             }
         }
-        return false;
+        return -1;
     }
 
     private static int find(TraceEvent event, int[] alternatives) {
@@ -186,7 +194,14 @@ public final class EventBinder {
 
     private static long value(TraceEvent event, Bound bound, int field) {
         int[] alternatives = bound.slots[field];
-        int slot = alternatives.length == 1 ? alternatives[0] : find(event, alternatives);
+        if (alternatives.length == 0) {
+            return VerbsSink.UNKNOWN;
+        }
+        long first = event.asLongOr(alternatives[0], VerbsSink.UNKNOWN);
+        if (first != VerbsSink.UNKNOWN || alternatives.length == 1) {
+            return first;
+        }
+        int slot = find(event, alternatives);
         return slot >= 0 ? event.asLongOr(slot, VerbsSink.UNKNOWN) : VerbsSink.UNKNOWN;
     }
 

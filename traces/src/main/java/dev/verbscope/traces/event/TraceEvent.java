@@ -77,6 +77,16 @@ public interface TraceEvent {
     /** Whether this event has a value in a slot of its type. */
     boolean has(int slot);
 
+    /** Whether this event has a value in each of these slots. */
+    default boolean hasAll(int[] slots) {
+        for (int slot : slots) {
+            if (!has(slot)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
     /**
      * The value of a field as a number. A symbolic value is turned back into its number where the event's format has
      * the table.

@@ -86,6 +86,15 @@ final class PayloadFields {
         return slot < state.length && state[slot] != NONE;
     }
 
+    boolean hasAll(int[] slots) {
+        for (int slot : slots) {
+            if (!has(slot)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
     boolean isNumber(int slot) {
         return slot < state.length && state[slot] == NUMBER;
     }

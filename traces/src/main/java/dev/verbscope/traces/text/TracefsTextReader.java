@@ -730,6 +730,11 @@ public final class TracefsTextReader implements TraceReader {
         }
 
         @Override
+        public boolean hasAll(int[] slots) {
+            return slots.length == 0 || fields().hasAll(slots);
+        }
+
+        @Override
         public long asLong(int slot) {
             return fields().number(slot);
         }
