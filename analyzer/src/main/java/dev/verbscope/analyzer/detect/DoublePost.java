@@ -299,7 +299,10 @@ final class DoublePost implements Detector {
         int ids = found.ids.size();
         Finding.Builder finding = Finding.of(
                         "double-post",
-                        chance ? Severity.INFO : holes ? Severity.WARNING : Severity.ERROR,
+                        chance
+                                ? Severity.INFO
+                                // what the end of the capture leaves open is no more than likely
+                                : holes || found.inferred ? Severity.WARNING : Severity.ERROR,
                         chance ? Confidence.POSSIBLE : holes || found.inferred ? Confidence.LIKELY : Confidence.CERTAIN,
                         queue)
                 .title(queue.name() + ": " + ids + (ids == 1 ? " buffer" : " buffers") + (chance ? " perhaps" : "")

@@ -456,13 +456,22 @@ final class EnomemCauses implements Detector {
             CaptureFacts capture, ReceiveQueue queue, List<ConsumerError> errors, List<FailedCall> calls) {
         boolean driverSaidZero =
                 errors.stream().anyMatch(e -> e.call() != null && e.call().result() == 0);
+        // of a queue that is older than the capture, without completions, or where the call itself may have filled the
+        // ring,
+        // the level says little
+        boolean levelKnown = driverSaidZero
+                || (queue.sinceCreation()
+                        && capture.showsCompletions(queue)
+                        && calls.stream().allMatch(call -> call.badIndex() >= 0));
         Finding.Builder finding = Finding.of(
                         "enomem-unexplained",
                         // where events of the queue are missing, so may be the call that failed
-                        !queue.hasHoles()
+                        !queue.hasHoles() && levelKnown
                                 ? Severity.ERROR
-                                : sureInSpiteOfHoles(capture, queue, errors) ? Severity.WARNING : Severity.INFO,
-                        queue.hasHoles()
+                                : levelKnown && sureInSpiteOfHoles(capture, queue, errors)
+                                        ? Severity.WARNING
+                                        : Severity.INFO,
+                        queue.hasHoles() || !levelKnown
                                 ? Confidence.POSSIBLE
                                 : driverSaidZero && !capture.eventsLost() ? Confidence.CERTAIN : Confidence.LIKELY,
                         queue)

@@ -71,6 +71,24 @@ class LossTest {
                         && "chain-loops".equals(f.facts().get("reason")));
     }
 
+    /** No completion is shown, so it is not known how full the ring was when the post was refused. */
+    @Test
+    void aLevelWithoutCompletionsProvesNothing() throws IOException {
+        trace.post(9, 0x100, 0x200, 0x300).refused(9, -12, 0x400, 1).post(9, 0x500, 0x600);
+        assertThat(trace.report().findings())
+                .noneMatch(f -> f.rule().equals("enomem-unexplained") && f.severity() != Severity.INFO);
+    }
+
+    /** The capture ends before either of the two completes: likely, and no more. */
+    @Test
+    void aDoublePostThatTheEndLeavesOpenIsAWarning() throws IOException {
+        trace.post(9, 0x100, 0x200).received(9, 0x100).post(9, 0x200);
+        assertThat(find(trace.report(), "double-post")).get().satisfies(f -> {
+            assertThat(f.severity()).isEqualTo(Severity.WARNING);
+            assertThat(f.confidence()).isEqualTo(Finding.Confidence.LIKELY);
+        });
+    }
+
     /** The driver refused the post, and the return that says so is missing: it was not refused above the driver. */
     @Test
     void anErrorWhoseReturnIsMissingIsNotAnotherLayers() throws IOException {
